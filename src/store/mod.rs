@@ -1,0 +1,1 @@
+//! Journal, cache, atomic files: the lowest room that touches a disk.
