@@ -112,8 +112,9 @@ pub enum EvidenceRole {
     DirectSupport,
     PartialSupport,
     MissingLink,
-    DownstreamUse,
     Conflict,
+    LinkedUse,
+    DownstreamUse,
     #[default]
     Related,
 }
@@ -149,6 +150,20 @@ pub struct SupportRecord {
     pub needs_auditors: Vec<String>,
     /// Evidence for and against.
     pub evidence_handles: Vec<EvidenceHandle>,
+}
+
+impl SupportRecord {
+    /// True when the support is direct and at least one handle's words were found in the span
+    /// they are said to stand in.
+    #[must_use]
+    pub fn is_verified_direct(&self) -> bool {
+        self.support_status == SupportStatus::Direct
+            && self
+                .evidence_handles
+                .iter()
+                .filter_map(|handle| handle.quote.as_ref())
+                .any(|quote| quote.status.carries_support())
+    }
 }
 
 /// Why one span is harmful, with the judge's quote if it gave one.

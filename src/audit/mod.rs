@@ -3,6 +3,7 @@
 mod ask;
 mod cause;
 mod method;
+pub mod paper;
 
 pub use ask::{
     Answer, Ask, AskId, BareQuestion, KeeperQuestion, Outcome, Previous, Question, RunView, SeekerQuestion,
