@@ -151,14 +151,15 @@ pub struct SupportRecord {
     pub evidence_handles: Vec<EvidenceHandle>,
 }
 
-/// Why one span is harmful, with the judge's quote if it gave one.
+/// Why one span is harmful, with the judge's quote if it gave one. The fields' comments travel to the
+/// judge as descriptions of the reply's schema.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Reason {
-    /// The span.
+    /// Id of the span, copied exactly.
     pub span_id: String,
-    /// Why, in a sentence.
+    /// In one sentence: what the agent takes as settled there, and what in the record is missing for it or contradicts it.
     pub reason: String,
-    /// Verbatim words of the span, as the judge gave them.
+    /// The decisive words of that span, copied verbatim, at most 20 words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quote: Option<String>,
 }
