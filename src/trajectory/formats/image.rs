@@ -17,10 +17,10 @@ pub(crate) struct Omitted {
 
 impl std::fmt::Display for Omitted {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let kind = match self.media_type.split('/').next() {
-            Some(kind @ ("image" | "audio" | "video")) => kind,
-            _ => "file",
-        };
+        let family = self.media_type.split('/').next();
+        let kind = family
+            .filter(|family| ["image", "audio", "video"].contains(family))
+            .unwrap_or("file");
         write!(f, "[{kind} omitted: {}, {} bytes]", self.media_type, self.bytes)
     }
 }

@@ -158,6 +158,15 @@ pub(super) fn stands_alone(line: &[u8]) -> bool {
     matches!(line.first(), Some(b'{' | b'[')) && line.len() > 2 && nesting.feed(line) && nesting.closed()
 }
 
+/// Where the bracket that opens `text` closes, strings minded.
+pub(super) fn object_end(text: &[u8]) -> Option<usize> {
+    let mut nesting = Nesting::default();
+    text.iter().enumerate().find_map(|(at, byte)| {
+        let sound = nesting.byte(*byte);
+        (!sound || nesting.closed()).then_some(sound.then_some(at + 1))
+    })?
+}
+
 /// Only closing brackets and commas: the tail of a broken document.
 pub(super) fn is_closing(line: &[u8]) -> bool {
     line.iter()
@@ -183,38 +192,41 @@ impl Nesting {
     /// Follows one line. `false` when no continuation can make this JSON: a string that runs
     /// over the line's end, a bracket that does not match, a value where none can stand.
     fn feed(&mut self, line: &[u8]) -> bool {
-        for &byte in line {
-            if self.in_string {
-                match byte {
-                    b'\n' => return false,
-                    _ if self.escaped => self.escaped = false,
-                    b'\\' => self.escaped = true,
-                    b'"' => self.in_string = false,
-                    _ => {}
-                }
-                continue;
-            }
+        line.iter().all(|byte| self.byte(*byte))
+            // The last line of a file has no `\n`; a string open there is cut all the same.
+            && (!self.in_string || line.ends_with(b"\n"))
+    }
+
+    fn byte(&mut self, byte: u8) -> bool {
+        if self.in_string {
             match byte {
-                b'"' => self.in_string = true,
-                b'{' | b'[' => {
-                    if !self.open.is_empty() && !matches!(self.last, b'[' | b',' | b':') {
-                        return false;
-                    }
-                    self.open.push(byte);
-                }
-                b'}' | b']' => {
-                    let opener = if byte == b'}' { b'{' } else { b'[' };
-                    if self.open.pop() != Some(opener) {
-                        return false;
-                    }
-                }
+                b'\n' => return false,
+                _ if self.escaped => self.escaped = false,
+                b'\\' => self.escaped = true,
+                b'"' => self.in_string = false,
                 _ => {}
             }
-            if !byte.is_ascii_whitespace() {
-                self.last = byte;
-            }
+            return true;
         }
-        // The last line of a file has no `\n`; a string open there is cut all the same.
-        !self.in_string || line.ends_with(b"\n")
+        match byte {
+            b'"' => self.in_string = true,
+            b'{' | b'[' => {
+                if !self.open.is_empty() && !matches!(self.last, b'[' | b',' | b':') {
+                    return false;
+                }
+                self.open.push(byte);
+            }
+            b'}' | b']' => {
+                let opener = if byte == b'}' { b'{' } else { b'[' };
+                if self.open.pop() != Some(opener) {
+                    return false;
+                }
+            }
+            _ => {}
+        }
+        if !byte.is_ascii_whitespace() {
+            self.last = byte;
+        }
+        true
     }
 }

@@ -262,15 +262,28 @@ impl<R: BufRead> Records<R> {
         self.push(Record { source, outcome });
     }
 
-    /// Keeps the whole elements of a list that is cut or broken; the rest is one failed record.
+    /// Keeps the whole elements of a list that is cut or broken. Each broken element is a failed
+    /// record, and so is what follows the last whole one.
     fn salvage(&mut self, text: &str, line: u64, stand_in: char, joined: Joined) {
-        let before = self.seen;
-        for element in elements(text) {
-            self.text(element, line, Some(stand_in), true);
-        }
-        let kept = self.seen - before;
         let why = serde_json::from_str::<serde::de::IgnoredAny>(text).err();
         let why = why.map_or_else(|| "not a JSON document".to_owned(), |error| located(&error, line));
+        let mut kept = 0_usize;
+        let mut named = false;
+        for (index, element) in elements(text).into_iter().enumerate() {
+            if self.text(element, line, Some(stand_in), true) {
+                kept += 1;
+            } else {
+                named = true;
+                self.fail(
+                    line,
+                    None,
+                    &format!("item {} of the list is not JSON: {why}", index + 1),
+                );
+            }
+        }
+        if named && joined == Joined::Whole {
+            return;
+        }
         let what = match joined {
             Joined::Cut => "the text is cut short",
             Joined::Torn | Joined::Whole => "not JSON",
@@ -313,7 +326,7 @@ fn located(error: &serde_json::Error, first_line: u64) -> String {
     format!("{plain} (line {line}, column {})", error.column())
 }
 
-/// The whole values at the start of a list, or of the list under `items`.
+/// The elements of a list, or of the list under `items`, by their brackets alone.
 fn elements(text: &str) -> Vec<&str> {
     let text = text.trim_start();
     let list = text.strip_prefix('[').or_else(|| {
@@ -328,11 +341,9 @@ fn elements(text: &str) -> Vec<&str> {
         if !rest.starts_with('{') {
             return found;
         }
-        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<serde::de::IgnoredAny>();
-        if !matches!(values.next(), Some(Ok(_))) {
+        let Some((value, after)) = lines::object_end(rest.as_bytes()).and_then(|end| rest.split_at_checked(end)) else {
             return found;
-        }
-        let (value, after) = rest.split_at(values.byte_offset());
+        };
         found.push(value);
         rest = after;
     }
