@@ -1,2 +1,4 @@
 //! One integration binary, a file per promise of the tool.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, clippy::print_stderr)]
+
+mod golden_load;
