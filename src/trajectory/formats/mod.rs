@@ -266,7 +266,8 @@ impl<R: BufRead> Records<R> {
     /// record, and so is what follows the last whole one.
     fn salvage(&mut self, text: &str, line: u64, stand_in: char, joined: Joined) {
         let why = serde_json::from_str::<serde::de::IgnoredAny>(text).err();
-        let why = why.map_or_else(|| "not a JSON document".to_owned(), |error| located(&error, line));
+        let cut = joined == Joined::Cut && why.as_ref().is_none_or(serde_json::Error::is_eof);
+        let why = why.map_or_else(|| "no end".to_owned(), |error| located(&error, line));
         let mut kept = 0_usize;
         let mut named = false;
         for (index, element) in elements(text).into_iter().enumerate() {
@@ -284,10 +285,7 @@ impl<R: BufRead> Records<R> {
         if named && joined == Joined::Whole {
             return;
         }
-        let what = match joined {
-            Joined::Cut => "the text is cut short",
-            Joined::Torn | Joined::Whole => "not JSON",
-        };
+        let what = if cut { "the text is cut short" } else { "not JSON" };
         let rest = match kept {
             0 => String::new(),
             1 => "; the one whole run before that is kept".to_owned(),
