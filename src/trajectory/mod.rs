@@ -4,6 +4,7 @@
 //! local fields that never leave the machine. Gold labels live in [`Gold`], a type that no
 //! question to a judge can hold, so that a label cannot reach a prompt.
 
+pub mod formats;
 mod gold;
 mod notice;
 
