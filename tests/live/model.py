@@ -56,6 +56,7 @@ def serve(weights, name, context):
     threads = len(os.sched_getaffinity(0))
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
     params.ui, params.fit_params, params.cache_ram_mib = False, False, 64
+    params.endpoint_metrics = True  # the live test compares its own token counts with the server's
     server = xllamacpp.Server(params)
 
     base = server.listening_address
