@@ -1,13 +1,11 @@
 //! Claim Keeper: a reply becomes a ledger whose span ids exist and whose quotes are looked up.
 
 use super::ids::Ids;
+use super::paper::MAX_CLAIMS;
 use crate::evidence::{Quote, quote};
 use crate::ledger::{Claim, Ledger};
 use crate::reply::{KeeperClaim, KeeperReply};
 use crate::trajectory::{Stage, Trajectory, Warning, WarningCode};
-
-/// Claims kept of a ledger (the published limit).
-pub(super) const MAX_CLAIMS: usize = 8;
 
 /// What was made of a reply.
 pub(super) struct Read<T> {

@@ -1,10 +1,10 @@
 //! The audit of one run as a state machine that does no IO.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Arc, OnceLock};
 
-use super::derive;
 use super::keeper::{self, Read};
+use super::paper::{self, StepRules};
 use super::{
     Answer, Ask, AskId, BareQuestion, Cause, CauseKind, Found, KeeperQuestion, Method, Previous, Question, Report, RunView,
     SeekerQuestion, TracerQuestion, UserKnows, Verdict, findings, seeker, tracer,
@@ -142,7 +142,9 @@ impl Audit {
         };
         report.warnings.extend(self.omitted_of_view(replied.fit, Stage::Bare));
         report.warnings.extend(replied.notes);
-        let StageReply::Bare(reply) = replied.reply else { return report.over(wrong_shape(Stage::Bare)) };
+        let StageReply::Bare(reply) = replied.reply else {
+            return report.over(wrong_shape(Stage::Bare));
+        };
         let trace = report.take(tracer::bare(&self.run, &reply));
         let spans = trace.error_span_ids.clone();
         report.conclude(&self.run, spans, trace)
@@ -161,31 +163,51 @@ impl Audit {
         };
         report.warnings.extend(self.omitted_of_view(kept.fit, Stage::Keeper));
         report.warnings.extend(kept.notes);
-        let StageReply::Keeper(reply) = kept.reply else { return report.over(wrong_shape(Stage::Keeper)) };
-        let ledger = Arc::new(report.take(keeper::ledger(&self.run, &reply)));
+        let ledger = match kept.reply {
+            StageReply::Keeper(reply) => report.take(keeper::ledger(&self.run, &reply)),
+            StageReply::Published(reply) => match paper::claim_ledger(&reply, &self.run) {
+                Ok(ledger) => ledger,
+                Err(error) => return report.over(unfit(Stage::Keeper, &error)),
+            },
+            _ => return report.over(wrong_shape(Stage::Keeper)),
+        };
+        let ledger = Arc::new(ledger);
         report.ledger = Some(ledger.clone());
+        self.seek(report, &ledger)
+    }
 
+    fn seek(&self, mut report: Draft, ledger: &Arc<Ledger>) -> Progress {
         let sought = self.stage(Stage::Seeker, |fit| {
-            let packet = self.packet(&ledger, fit);
+            let packet = self.packet(ledger, fit);
             let (run, user, ledger) = (self.run.clone(), self.settings.user.clone(), ledger.clone());
             Question::Seeker(SeekerQuestion { run, user, ledger, packet })
         });
         let sought = match sought {
             Step::Waiting(ask) => return Progress::Waiting(ask),
             Step::Stopped(verdict) => {
-                report.packet = Some(self.packet(&ledger, None));
+                report.packet = Some(self.packet(ledger, None));
                 return report.over(verdict);
             }
             Step::Done(replied) => replied,
         };
-        let packet = self.packet(&ledger, sought.fit);
+        let packet = self.packet(ledger, sought.fit);
         report.packet = Some(packet.clone());
         report.warnings.extend(self.omitted_of_packet(&packet));
         report.warnings.extend(sought.notes);
-        let StageReply::Seeker(reply) = sought.reply else { return report.over(wrong_shape(Stage::Seeker)) };
-        let support = Arc::new(report.take(seeker::support(&self.run, &ledger, &reply)));
+        let support = match sought.reply {
+            StageReply::Seeker(reply) => report.take(seeker::support(&self.run, ledger, &reply)),
+            StageReply::Published(reply) => match paper::support_records(&reply, &self.run, ledger) {
+                Ok(mut support) => {
+                    paper::restrict_support_records(&mut support, &fetched(&self.run, &packet));
+                    support
+                }
+                Err(error) => return report.over(unfit(Stage::Seeker, &error)),
+            },
+            _ => return report.over(wrong_shape(Stage::Seeker)),
+        };
+        let support = Arc::new(support);
         report.support = Some(support.clone());
-        self.trace(report, &ledger, &support, sought.fit)
+        self.trace(report, ledger, &support, sought.fit)
     }
 
     fn trace(&self, mut report: Draft, ledger: &Arc<Ledger>, support: &Arc<Vec<SupportRecord>>, fit: Fit) -> Progress {
@@ -202,11 +224,27 @@ impl Audit {
         let packet = self.packet(ledger, traced.fit.or(fit));
         report.packet = Some(packet.clone());
         report.warnings.extend(traced.notes);
-        let StageReply::Tracer(reply) = traced.reply else { return report.over(wrong_shape(Stage::Tracer)) };
-        let trace = report.take(tracer::trace(&self.run, &reply));
-        report.warnings.extend(outside_packet(&self.run, &trace, &packet));
-        let spans = derive::completed(&self.run, &trace, ledger, support);
-        report.conclude(&self.run, spans, trace)
+        let available = fetched(&self.run, &packet);
+        let trace = match traced.reply {
+            StageReply::Tracer(reply) => report.take(tracer::trace(&self.run, &reply)),
+            StageReply::Published(reply) => match paper::dependency_trace(&reply, &self.run) {
+                Ok(mut trace) => {
+                    paper::restrict_trace(&mut trace, &available);
+                    trace
+                }
+                Err(error) => return report.over(unfit(Stage::Tracer, &error)),
+            },
+            _ => return report.over(wrong_shape(Stage::Tracer)),
+        };
+        let rules = StepRules::of(self.settings.method);
+        let mut prediction = paper::trace_to_prediction(&trace, &self.run);
+        paper::add_completions(&mut prediction, &self.run, ledger, support, &rules);
+        if self.settings.method == Method::Paper {
+            paper::restrict_prediction(&mut prediction, &available);
+        } else {
+            report.warnings.extend(outside_packet(&trace, &available));
+        }
+        report.conclude(&self.run, prediction.error_span_ids, trace)
     }
 
     /// Asks a stage until it has a reply or cannot have one. A reply that does not read is asked for
@@ -272,7 +310,15 @@ impl Audit {
     fn packet(&self, ledger: &Ledger, fit: Fit) -> Arc<Packet> {
         let index = self.index.get_or_init(|| Index::new(&self.run, &self.settings.limits));
         let budget = fit.map_or(self.settings.packet_chars, |thousandths| part_of(self.settings.packet_chars, thousandths));
-        Arc::new(derive::packet(&self.run, index, ledger, self.settings.method, budget))
+        let rules = StepRules::of(self.settings.method);
+        let rows = paper::auto_context_requests(ledger, &rules);
+        let rows = paper::settle_context_requests(rows, &self.run, ledger, &rules);
+        let requests = paper::to_fetch(&rows, &self.run);
+        let seeds = paper::claim_seed_spans(ledger, &self.run);
+        Arc::new(match self.settings.method {
+            Method::Paper => index.published(&self.run, &seeds, &requests),
+            Method::Drift | Method::Bare => index.drift(&self.run, &seeds, &requests, &ledger.hard_constraints, budget),
+        })
     }
 
     fn omitted_of_view(&self, fit: Fit, stage: Stage) -> Option<Warning> {
@@ -347,9 +393,18 @@ fn wrong_shape(stage: Stage) -> Verdict {
     Verdict::Failed(Cause { stage: Some(stage), ..Cause::new(CauseKind::Internal, message) })
 }
 
-fn outside_packet(run: &Trajectory, trace: &Trace, packet: &Packet) -> Vec<Warning> {
-    let inside: BTreeSet<&str> = packet.chunks.iter().map(|chunk| run.id_at(chunk.span)).collect();
-    let outside = trace.error_span_ids.iter().filter(|id| !inside.contains(id.as_str()));
+fn unfit(stage: Stage, error: &paper::ReadError) -> Verdict {
+    let message = format!("the judge's reply could not be read: {error}");
+    Verdict::Failed(Cause { stage: Some(stage), ..Cause::new(CauseKind::BadReply, message) })
+}
+
+/// Ids of the spans the packet holds something of.
+fn fetched<'run>(run: &'run Trajectory, packet: &Packet) -> HashSet<&'run str> {
+    packet.chunks.iter().map(|chunk| run.id_at(chunk.span)).collect()
+}
+
+fn outside_packet(trace: &Trace, available: &HashSet<&str>) -> Vec<Warning> {
+    let outside = trace.error_span_ids.iter().filter(|id| !available.contains(id.as_str()));
     outside
         .map(|id| {
             let message = format!("{id} was named harmful although the tracer did not have it in its evidence packet");

@@ -2,14 +2,11 @@
 
 use super::ids::Ids;
 use super::keeper::{Read, unverified};
+use super::paper::{MAX_HANDLE_CHARS, MAX_HANDLES};
 use crate::evidence::quote;
-use crate::ledger::{EvidenceHandle, EvidenceRole, Ledger, SupportRecord, SupportStatus};
+use crate::ledger::{EvidenceHandle, Ledger, SupportRecord, SupportStatus};
 use crate::reply::{SeekerHandle, SeekerRecord, SeekerReply};
 use crate::trajectory::{Stage, Trajectory, Warning};
-
-/// Evidence handles kept of one record, and characters kept of one handle's text (the published limits).
-const MAX_HANDLES: usize = 4;
-const MAX_HANDLE_CHARS: usize = 360;
 
 /// One record for each claim of the ledger the seeker spoke of, in ledger order. A record whose
 /// claim does not exist is dropped; of several for one claim the first stands. A `direct` status
@@ -36,7 +33,7 @@ fn record(run: &Trajectory, ids: &mut Ids<'_>, raw: &SeekerRecord, warnings: &mu
     for handle in raw.evidence_handles.iter().take(MAX_HANDLES) {
         handles.extend(self::handle(run, ids, handle, warnings));
     }
-    let quoted: Vec<&EvidenceHandle> = handles.iter().filter(|handle| handle.quote.is_some() && speaks_for(handle.role)).collect();
+    let quoted: Vec<&EvidenceHandle> = handles.iter().filter(|handle| handle.quote.is_some() && handle.role.speaks_for()).collect();
     let verified = quoted.iter().any(|handle| handle.quote.as_ref().is_some_and(|quote| quote.status.carries_support()));
     let support_status = match raw.support_status {
         SupportStatus::Direct if !quoted.is_empty() && !verified => SupportStatus::Weak,
@@ -52,10 +49,6 @@ fn record(run: &Trajectory, ids: &mut Ids<'_>, raw: &SeekerRecord, warnings: &mu
     }
 }
 
-fn speaks_for(role: EvidenceRole) -> bool {
-    matches!(role, EvidenceRole::DirectSupport | EvidenceRole::PartialSupport | EvidenceRole::Related)
-}
-
 fn handle(run: &Trajectory, ids: &mut Ids<'_>, raw: &SeekerHandle, warnings: &mut Vec<Warning>) -> Option<EvidenceHandle> {
     let position = ids.position(&raw.span_id)?;
     let text: String = raw.text.chars().take(MAX_HANDLE_CHARS).collect();
@@ -67,16 +60,4 @@ fn handle(run: &Trajectory, ids: &mut Ids<'_>, raw: &SeekerHandle, warnings: &mu
         Some(quote)
     };
     Some(EvidenceHandle { span_id: run.id_at(position).to_owned(), chunk_id: raw.chunk_id.clone(), role: raw.role, text, quote })
-}
-
-/// True when the claim is carried by a support record that says `direct` and, where it quotes, by
-/// a quote that was found.
-pub(super) fn verified_direct(support: &[SupportRecord], claim_id: &str) -> bool {
-    support.iter().any(|record| {
-        record.claim_id == claim_id
-            && record.support_status == SupportStatus::Direct
-            && record.evidence_handles.iter().any(|handle| {
-                speaks_for(handle.role) && handle.quote.as_ref().is_some_and(|quote| quote.status.carries_support())
-            })
-    })
 }
