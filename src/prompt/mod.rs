@@ -1,6 +1,19 @@
 //! Typed questions as messages. Text of the run enters as data between fence marks, never as template.
+//!
+//! A message is built from parts that carry their fence already ([`Fence`]), put in place by the
+//! templates of [`Prompts`]. It opens with all that the seeker and the tracer of a run share and ends
+//! with the stage's own part. [`schema`] gives the reply's JSON Schema.
+
+mod blocks;
+mod fence;
+mod prompts;
+mod rehearsal;
+pub mod schema;
 
 use serde_json::Value;
+
+pub use fence::Fence;
+pub use prompts::{PromptError, Prompts};
 
 use crate::trajectory::Stage;
 

@@ -41,18 +41,14 @@ impl Notes {
 /// The value of a key, written in any case and with or without underscores.
 pub(super) fn get<'map>(map: &'map Map<String, Value>, key: &str) -> Option<&'map Value> {
     map.get(key).or_else(|| {
-        let wanted = folded(key);
         map.iter()
-            .find(|(name, _)| folded(name) == wanted)
+            .find(|(name, _)| folded(name).eq(folded(key)))
             .map(|(_, value)| value)
     })
 }
 
-fn folded(key: &str) -> String {
-    key.chars()
-        .filter(|c| c.is_alphanumeric())
-        .flat_map(char::to_lowercase)
-        .collect()
+fn folded(key: &str) -> impl Iterator<Item = char> {
+    key.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase)
 }
 
 /// True for the ways in which models write "no span".

@@ -82,7 +82,7 @@ pub(super) fn fit(stage: Stage, value: Value) -> Result<(StageReply, Notes), Mis
 fn unwrapped(mut map: Map<String, Value>) -> Result<Value, Map<String, Value>> {
     let holders: Vec<&String> = map
         .iter()
-        .filter(|(_, value)| value.is_object() || value.is_array())
+        .filter(|(_, value)| holds_an_object(value))
         .map(|(key, _)| key)
         .collect();
     let [holder] = holders.as_slice() else {
@@ -93,6 +93,14 @@ fn unwrapped(mut map: Map<String, Value>) -> Result<Value, Map<String, Value>> {
     }
     let holder = (*holder).clone();
     map.remove(&holder).ok_or(map)
+}
+
+fn holds_an_object(value: &Value) -> bool {
+    match value {
+        Value::Object(_) => true,
+        Value::Array(items) => matches!(items.as_slice(), [Value::Object(_)]),
+        _ => false,
+    }
 }
 
 fn typed(stage: Stage, map: &Map<String, Value>) -> Result<(StageReply, Notes), Misfit> {
