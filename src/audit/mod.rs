@@ -12,6 +12,8 @@ mod machine;
 mod method;
 pub mod paper;
 mod seeker;
+#[cfg(test)]
+mod tests;
 mod tracer;
 mod verdict;
 mod view;

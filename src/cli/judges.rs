@@ -31,7 +31,7 @@ pub(super) struct JudgeArgs {
 impl JudgeArgs {
     /// The prompts to use, checked.
     pub(super) fn prompts(&self) -> anyhow::Result<Arc<Prompts>> {
-        let Some(folder) = &self.prompts else { return Ok(Arc::new(Prompts::embedded())) };
+        let Some(folder) = &self.prompts else { return Ok(Arc::new(Prompts::embedded()?)) };
         let texts = files::texts_in(folder)?;
         let prompts = Prompts::from_texts(texts).with_context(|| format!("--prompts {}", folder.display()))?;
         Ok(Arc::new(prompts))

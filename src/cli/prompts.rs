@@ -31,7 +31,7 @@ pub(super) fn run(verb: &PromptsVerb, printer: &mut Printer) -> anyhow::Result<E
     match verb {
         PromptsVerb::Export { dir, force } => {
             files::make_dir(dir)?;
-            let prompts = Prompts::embedded();
+            let prompts = Prompts::embedded()?;
             let texts = prompts.texts();
             if !force && let Some(name) = texts.keys().find(|name| dir.join(name.as_str()).exists()) {
                 anyhow::bail!("{} is there already; --force overwrites it", dir.join(name.as_str()).display());
