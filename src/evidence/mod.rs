@@ -1,10 +1,13 @@
 //! Evidence from the run's own text: chunks, grep, the packet, and quotes.
 
 mod chunk;
+mod fold;
 pub mod grep;
 mod index;
 mod packet;
-mod quote;
+pub mod quote;
+mod sentence;
+mod terms;
 pub(crate) mod words;
 
 pub use chunk::Chunk;
