@@ -181,7 +181,8 @@ impl SupportRecord {
 pub struct Reason {
     /// Id of the span, copied exactly.
     pub span_id: String,
-    /// In one sentence: what the agent takes as settled there, and what in the record is missing for it or contradicts it.
+    /// In one sentence: what the agent takes as settled there, and what in the record is missing for it or
+    /// contradicts it.
     pub reason: String,
     /// The decisive words of that span, copied verbatim, at most 20 words.
     #[serde(default, skip_serializing_if = "Option::is_none")]

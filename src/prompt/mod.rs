@@ -12,6 +12,9 @@ pub mod schema;
 
 use serde_json::Value;
 
+#[cfg(test)]
+mod tests;
+
 pub use fence::Fence;
 pub use prompts::{PromptError, Prompts};
 

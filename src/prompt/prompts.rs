@@ -263,9 +263,7 @@ impl Prompts {
             .templates
             .get_template(name)
             .map_err(|error| template_error(name, &error))?;
-        let text = template
-            .render(Value::from_iter(values))
-            .map_err(|error| template_error(name, &error))?;
+        let text = template.render(values).map_err(|error| template_error(name, &error))?;
         Ok(text.trim_end().to_owned())
     }
 }

@@ -82,6 +82,8 @@ fn narrow(schema: &mut Schema) {
             .collect();
         schema.insert("required".into(), names.into());
         schema.insert("additionalProperties".into(), false.into());
+        // A type's own comment is written for readers of the source.
+        schema.remove("description");
     }
     if let Some(map) = schema.as_object_mut() {
         map.retain(|key, _| KEYWORDS.contains(&key.as_str()));

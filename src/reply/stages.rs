@@ -3,7 +3,10 @@
 //!
 //! The doc comments of the fields travel to the endpoint as descriptions of the JSON Schema, so
 //! they are written for the judge. So is the order of the fields: a judge that fills a schema writes
-//! them in this order, and what it has to reason about comes before what it concludes.
+//! them in this order, and what it has to reason about comes before what it concludes. Lists are bounded
+//! in the schema, so that a judge that runs on stops; 8 claims, 8 records and 4 pieces of evidence each are
+//! the published caps, the others are well above what runs of 47 spans (TELBench's longest) have needed.
+//! Reading a reply enforces no bound.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -48,9 +51,11 @@ pub struct KeeperClaim {
     /// Id of the first span in which the agent treats it as settled or acts on it, or null.
     pub becomes_consequential_at: Option<String>,
     /// Ids of the later spans that build on it, repeat it as settled or submit it, in order.
+    #[schemars(length(max = 24))]
     #[serde(default)]
     pub used_by: Vec<String>,
     /// Verbatim words of the events above, one item a span.
+    #[schemars(length(max = 4))]
     #[serde(default)]
     pub quotes: Vec<ClaimEvent>,
     /// What it is about.
@@ -67,10 +72,13 @@ pub struct KeeperReply {
     /// What the run was to achieve, in one sentence.
     #[serde(default)]
     pub task_goal: String,
-    /// Each condition that the answer must meet, one an item: scope, dates, units, counting rules, form of the answer.
+    /// Each condition that the answer must meet, one an item: scope, dates, units, counting rules, form of
+    /// the answer.
+    #[schemars(length(max = 12))]
     #[serde(default)]
     pub hard_constraints: Vec<String>,
     /// The decision-critical claims, 3 to 5 of them.
+    #[schemars(length(max = 8))]
     pub claims: Vec<KeeperClaim>,
     /// Anything the next reader must know, or an empty text.
     #[serde(default)]
@@ -99,18 +107,21 @@ pub struct SeekerRecord {
     /// Id of the claim, from the ledger.
     pub claim_id: String,
     /// Evidence for the claim and against it: the commitment, what carries it, what it violates.
+    #[schemars(length(max = 4))]
     #[serde(default)]
     pub evidence_handles: Vec<SeekerHandle>,
     /// The decisive part that nothing in the packet establishes, in one sentence, or an empty text.
     #[serde(default)]
     pub missing_support: String,
     /// Ids of the spans whose content carries the claim; a span that only repeats it does not.
+    #[schemars(length(max = 24))]
     #[serde(default)]
     pub support_spans: Vec<String>,
     /// How well it stands on what the packet shows.
     #[serde(default)]
     pub support_status: SupportStatus,
     /// Kinds of further check it needs, such as source, entity, constraint, compute; or none.
+    #[schemars(length(max = 4))]
     #[serde(default)]
     pub needs_auditors: Vec<String>,
 }
@@ -119,6 +130,7 @@ pub struct SeekerRecord {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SeekerReply {
     /// One record for each claim of the ledger.
+    #[schemars(length(max = 8))]
     pub support_records: Vec<SeekerRecord>,
 }
 
@@ -126,20 +138,25 @@ pub struct SeekerReply {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TracerReply {
     /// One item for each harmful span, in the order of the run.
+    #[schemars(length(max = 32))]
     #[serde(default)]
     pub reasons: Vec<Reason>,
-    /// In two or three sentences: which claim does not stand, where it was committed to, and how later spans inherited it; or why nothing is harmful.
+    /// In two or three sentences: which claim does not stand, where it was committed to, and how later spans
+    /// inherited it; or why nothing is harmful.
     #[serde(default)]
     pub reason: String,
     /// Ids of spans that were considered and found harmless.
+    #[schemars(length(max = 64))]
     #[serde(default)]
     pub non_errors: Vec<String>,
     /// Id of the first harmful span, or null when no span is harmful.
     pub first_error_span: Option<String>,
     /// Ids of the later harmful spans that inherit it, in order.
+    #[schemars(length(max = 64))]
     #[serde(default)]
     pub linked_error_span_ids: Vec<String>,
     /// Ids of all harmful spans, the first one included, in order; empty when no span is harmful.
+    #[schemars(length(max = 64))]
     pub error_span_ids: Vec<String>,
     /// The first of error_span_ids, or null.
     pub earliest_harmful_span_id: Option<String>,
@@ -149,9 +166,11 @@ pub struct TracerReply {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BareReply {
     /// One item for each harmful span, in the order of the run.
+    #[schemars(length(max = 32))]
     #[serde(default)]
     pub reasons: Vec<Reason>,
     /// Ids of all harmful spans, in order; empty when no span is harmful.
+    #[schemars(length(max = 64))]
     pub error_span_ids: Vec<String>,
     /// The first of error_span_ids, or null.
     pub earliest_harmful_span_id: Option<String>,
