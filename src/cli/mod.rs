@@ -3,6 +3,7 @@
 //! Arguments are read twice: as typed (clap structs, one file per verb) and as resolved
 //! ([`settings`]), which may look at the environment and at `.env`.
 
+mod doctor;
 mod exit;
 mod judges;
 mod localize;
@@ -58,6 +59,8 @@ enum Verb {
     /// Show or export what a judge model reads
     #[command(subcommand)]
     Prompts(prompts::PromptsVerb),
+    /// Check an endpoint with one cheap call
+    Doctor(doctor::DoctorArgs),
     /// Print a shell's completion script
     Completions {
         /// The shell
@@ -92,6 +95,7 @@ fn run(verb: Verb, printer: &mut Printer) -> anyhow::Result<Exit> {
     match verb {
         Verb::Localize(args) => localize::run(&args, printer),
         Verb::Prompts(verb) => prompts::run(&verb, printer),
+        Verb::Doctor(args) => doctor::run(&args, printer),
         Verb::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "auditor", &mut script);

@@ -24,6 +24,8 @@ pub(super) fn dot_env() -> anyhow::Result<BTreeMap<String, String>> {
 pub(super) struct Endpoint {
     /// As given; OpenAI's own when nothing was given.
     pub(super) base_url: String,
+    /// The base URL was stated somewhere.
+    pub(super) stated: bool,
     /// The key that goes there, and the name of the variable that held it.
     pub(super) key: Option<(String, String)>,
 }
@@ -48,6 +50,7 @@ pub(super) fn endpoint(flag: Option<&str>, env: impl Fn(&str) -> Option<String>,
         (None, None, Some(url)) => (url, From::DotEnv),
         (None, None, None) => (OPENAI.to_owned(), From::Environment),
     };
+    let stated = flag.is_some() || env("OPENAI_BASE_URL").is_some() || file_url.is_some();
     let named = |name: &str, value: Option<String>, place: &str| value.map(|value| (value, format!("{name}{place}")));
     let from_file = || {
         named("OPENAI_API_KEY", of_file("OPENAI_API_KEY"), " in .env").or_else(|| named("API_KEY", of_file("API_KEY"), " in .env"))
@@ -59,7 +62,7 @@ pub(super) fn endpoint(flag: Option<&str>, env: impl Fn(&str) -> Option<String>,
             named("OPENAI_API_KEY", env("OPENAI_API_KEY"), "").or_else(|| if free { from_file() } else { None })
         }
     };
-    Endpoint { base_url, key }
+    Endpoint { base_url, stated, key }
 }
 
 #[cfg(test)]

@@ -8,9 +8,9 @@ use serde::Deserialize;
 use super::judge::{Judge, JudgeInfo, JudgeKind, Judged};
 use crate::audit::{Answer, Ask, AskId, Cause, CauseKind, Method};
 use crate::prompt::Prompts;
-use crate::reply::{self, Reading};
+use crate::reply::{self, Reading, StageReply};
 use crate::store::{AnswerRecord, Outcome};
-use crate::trajectory::Stage;
+use crate::trajectory::{Stage, Warning};
 use crate::wire::Usage;
 
 /// Reads a recorded outcome and its raw text as the machine's answer.
@@ -25,15 +25,24 @@ pub fn answer_from(id: &AskId, outcome: &Outcome, text: &str) -> Answer {
     }
 }
 
-/// Reads a reply's text as the answer to a question: published reading for `paper`, else tolerant.
+/// Reads a reply's text as the answer to a question.
 #[must_use]
 pub fn read_reply(id: &AskId, text: &str) -> Answer {
+    match read_text(id, text) {
+        Ok((reply, notes)) => Answer::Reply { reply, notes },
+        Err(error) => Answer::Unreadable { text: text.to_owned(), error },
+    }
+}
+
+/// Reads a reply's text as its stage's reply: published reading for `paper`, else tolerant.
+///
+/// # Errors
+/// What is wrong with the text, in words its judge can act on.
+pub fn read_text(id: &AskId, text: &str) -> Result<(StageReply, Vec<Warning>), String> {
     let reading = if id.method == Method::Paper { Reading::Published } else { Reading::Tolerant };
     match reply::read(id.stage, reading, text) {
-        Ok((reply, notes)) => {
-            Answer::Reply { reply, notes: notes.into_iter().map(|note| note.in_stage(id.stage)).collect() }
-        }
-        Err(misfit) => Answer::Unreadable { text: text.to_owned(), error: misfit.to_string() },
+        Ok((reply, notes)) => Ok((reply, notes.into_iter().map(|note| note.in_stage(id.stage)).collect())),
+        Err(misfit) => Err(misfit.to_string()),
     }
 }
 

@@ -236,26 +236,14 @@ impl Prompts {
         })
     }
 
-    /// Hash of a question as rendered, 64 hex digits: what a recorded answer was an answer to. A
-    /// question that cannot be rendered hashes as its error, which no recorded answer has.
+    /// [`Rendered::hash`] of a question. One that cannot be rendered hashes as its error, which no
+    /// recorded answer has.
     #[must_use]
     pub fn request_hash(&self, ask: &Ask) -> String {
-        let mut hasher = blake3::Hasher::new();
         match self.render(ask) {
-            Ok(rendered) => {
-                let schema = rendered.schema.to_string();
-                let room = rendered.max_output.to_string();
-                let fixed = [rendered.stage.word(), &rendered.system, &schema, &room];
-                for part in fixed.into_iter().chain(rendered.user.iter().map(String::as_str)) {
-                    hasher.update(&(part.len() as u64).to_le_bytes());
-                    hasher.update(part.as_bytes());
-                }
-            }
-            Err(error) => {
-                hasher.update(error.to_string().as_bytes());
-            }
+            Ok(rendered) => rendered.hash(),
+            Err(error) => blake3::hash(error.to_string().as_bytes()).to_hex().to_string(),
         }
-        hasher.finalize().to_hex().to_string()
     }
 
     fn part(&self, name: &str, values: BTreeMap<&'static str, Value>) -> Result<String, PromptError> {
