@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use super::chunk::chunk_span;
 use super::grep::{Counts, Haystack, QueryBook};
+use super::relevance::Searchable;
 use super::{Chunk, PacketLimits};
 use crate::trajectory::Trajectory;
 
@@ -16,6 +17,7 @@ pub struct Index {
     /// Which chunks belong to each span.
     by_span: Vec<Range<usize>>,
     lowered: OnceLock<Haystack>,
+    searchable: OnceLock<Searchable>,
 }
 
 impl Index {
@@ -34,6 +36,7 @@ impl Index {
             chunks,
             by_span,
             lowered: OnceLock::new(),
+            searchable: OnceLock::new(),
         }
     }
 
@@ -78,6 +81,10 @@ impl Index {
             let bytes = self.chunks.iter().map(|chunk| chunk.bytes.len()).sum();
             Haystack::new(self.chunks.iter().map(|chunk| chunk.text(run)), bytes)
         })
+    }
+
+    pub(super) fn searchable(&self, run: &Trajectory) -> &Searchable {
+        self.searchable.get_or_init(|| Searchable::new(run))
     }
 
     pub(super) fn best_in_span(&self, counts: &Counts<'_>, span: usize, query: usize, most: usize) -> Vec<usize> {
