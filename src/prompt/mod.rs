@@ -6,6 +6,7 @@
 
 mod blocks;
 mod fence;
+pub mod injection;
 mod prompts;
 mod rehearsal;
 pub mod schema;

@@ -189,13 +189,36 @@ impl Prompts {
     /// # Errors
     /// A template that fails on this run although it did not on the small one it was checked with.
     pub fn render(&self, ask: &Ask) -> Result<Rendered, PromptError> {
+        let stage = match ask.question {
+            Question::Keeper(_) => Stage::Keeper,
+            Question::Seeker(_) => Stage::Seeker,
+            Question::Tracer(_) => Stage::Tracer,
+            Question::Bare(_) => Stage::Bare,
+        };
+        let (schema_name, schema) = schema::of(&ask.question, ask.id.method);
+        Ok(Rendered {
+            stage,
+            system: self
+                .texts
+                .get(SYSTEM)
+                .map(|text| text.trim_end().to_owned())
+                .unwrap_or_default(),
+            user: vec![self.message(ask)?],
+            schema_name,
+            schema,
+            max_output: ask.max_output,
+        })
+    }
+
+    /// The user message for a question.
+    pub(super) fn message(&self, ask: &Ask) -> Result<String, PromptError> {
         let run = ask.question.run();
         let fence = Fence::of(run);
-        let (stage, file) = match &ask.question {
-            Question::Keeper(_) => (Stage::Keeper, "keeper.j2"),
-            Question::Seeker(_) => (Stage::Seeker, "seeker.j2"),
-            Question::Tracer(_) => (Stage::Tracer, "tracer.j2"),
-            Question::Bare(_) => (Stage::Bare, "bare.j2"),
+        let file = match ask.question {
+            Question::Keeper(_) => "keeper.j2",
+            Question::Seeker(_) => "seeker.j2",
+            Question::Tracer(_) => "tracer.j2",
+            Question::Bare(_) => "bare.j2",
         };
         let (context, partial) = context(&fence, run, &ask.question);
         let mut message = self.part(CONTEXT, context)?;
@@ -221,19 +244,7 @@ impl Prompts {
             message.push_str("\n\n");
             message.push_str(&self.part(REASK, values)?);
         }
-        let (schema_name, schema) = schema::of(&ask.question, method);
-        Ok(Rendered {
-            stage,
-            system: self
-                .texts
-                .get(SYSTEM)
-                .map(|text| text.trim_end().to_owned())
-                .unwrap_or_default(),
-            user: vec![message],
-            schema_name,
-            schema,
-            max_output: ask.max_output,
-        })
+        Ok(message)
     }
 
     /// [`Rendered::hash`] of a question. One that cannot be rendered hashes as its error, which no

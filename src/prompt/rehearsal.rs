@@ -38,7 +38,7 @@ pub(super) fn rehearse(prompts: &Prompts) -> Result<(), PromptError> {
                     text: "text".to_owned(),
                     error: "error".to_owned(),
                 });
-                prompts.render(&ask(question, method, previous))?;
+                prompts.message(&ask(question, method, previous))?;
             }
         }
     }

@@ -5,7 +5,7 @@
 //! they are written for the judge. So is the order of the fields: a judge that fills a schema writes
 //! them in this order, and what it has to reason about comes before what it concludes. Lists are bounded
 //! in the schema, so that a judge that runs on stops; 8 claims, 8 records and 4 pieces of evidence each are
-//! the published caps, the others are well above what runs of 47 spans (TELBench's longest) have needed.
+//! the published caps, the others are ours (the longest run of TELBench has 47 spans).
 //! Reading a reply enforces no bound.
 
 use schemars::JsonSchema;

@@ -1,9 +1,14 @@
-use std::sync::Arc;
+//! One small run, rendered in every way.
+
+mod fences;
+mod rules;
+mod shapes;
+
+use std::sync::{Arc, LazyLock};
 
 use super::*;
 use crate::audit::{
-    Ask, AskId, BareQuestion, KeeperQuestion, Method, Outcome, Previous, Question, RunView, SeekerQuestion,
-    TracerQuestion, UserKnows, ViewSpan,
+    Ask, AskId, BareQuestion, KeeperQuestion, Method, Question, RunView, SeekerQuestion, TracerQuestion, UserKnows,
 };
 use crate::evidence::{Chunk, Packet, Quote, QuoteStatus};
 use crate::ledger::{
@@ -189,8 +194,10 @@ impl Asks {
     }
 }
 
+static PROMPTS: LazyLock<Prompts> = LazyLock::new(|| Prompts::embedded().unwrap());
+
 fn render(ask: &Ask) -> Rendered {
-    Prompts::embedded().unwrap().render(ask).unwrap()
+    PROMPTS.render(ask).unwrap()
 }
 
 fn whole_text(rendered: &Rendered) -> String {
@@ -198,19 +205,3 @@ fn whole_text(rendered: &Rendered) -> String {
 }
 
 const STAGES: [Stage; 4] = [Stage::Keeper, Stage::Seeker, Stage::Tracer, Stage::Bare];
-
-#[test]
-fn dump() {
-    for stage in STAGES {
-        std::fs::write(
-            format!("/tmp/prompt_{stage}.txt"),
-            whole_text(&render(&Asks::bridge(Method::Drift).ask(stage))),
-        )
-        .unwrap();
-        std::fs::write(
-            format!("/tmp/schema_{stage}.json"),
-            serde_json::to_string_pretty(&render(&Asks::bridge(Method::Drift).ask(stage)).schema).unwrap(),
-        )
-        .unwrap();
-    }
-}
