@@ -1,2 +1,6 @@
 //! One integration binary, a file per promise of the tool.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, clippy::print_stderr)]
+
+mod soak;
+mod stub;
+mod wire;
