@@ -4,3 +4,4 @@
 mod soak;
 mod stub;
 mod wire;
+mod wire_faults;
