@@ -1,5 +1,6 @@
 //! Where tokio lives: judges, the HTTP client, the driver of an audit.
 
+mod call;
 mod caller;
 mod chat;
 mod client;

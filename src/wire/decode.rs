@@ -1,5 +1,7 @@
 //! What an HTTP answer means. Pure: the time is passed in.
 
+mod told;
+
 use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
@@ -216,13 +218,13 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn success(&self, value: Option<&Value>) -> Outcome {
         let Some(value) = value else { return self.unreadable() };
-        if let Some(error) = inner_error(value) {
+        if let Some(error) = told::inner_error(value) {
             let fault = Fault::of_value(error);
-            let status = fault.status.unwrap_or_else(|| implied_status(&fault));
+            let status = fault.status.unwrap_or_else(|| told::implied_status(&fault));
             return self.classify(&fault, status);
         }
         let Some(content) = content::read(value) else {
-            if let Some(code) = blocked_prompt(value) {
+            if let Some(code) = told::blocked_prompt(value) {
                 return Outcome::Refused { code };
             }
             return self.unreadable();
@@ -251,7 +253,7 @@ impl Reader<'_> {
             };
         }
         if content.text.trim().is_empty() {
-            if let Some(code) = blocked_prompt(value) {
+            if let Some(code) = told::blocked_prompt(value) {
                 return Outcome::Refused { code };
             }
             return Outcome::Empty {
@@ -285,7 +287,7 @@ impl Reader<'_> {
     }
 
     fn classify(&self, fault: &Fault, status: u16) -> Outcome {
-        if let Some(code) = refused(fault, status) {
+        if let Some(code) = told::refused(fault, status) {
             return Outcome::Refused { code };
         }
         if self.is_quota(fault, status) {
@@ -369,47 +371,9 @@ impl Reader<'_> {
         Outcome::Retry(again)
     }
 
-    /// Quota by code; by words only when the endpoint does not say when to come back, since some
-    /// call a limit by the minute a quota.
     fn is_quota(&self, fault: &Fault, status: u16) -> bool {
-        const CODES: [&str; 10] = [
-            "insufficient_quota",
-            "billing_hard_limit_reached",
-            "billing_not_active",
-            "insufficient_balance",
-            "insufficient_credits",
-            "insufficient_funds",
-            "exceeded_current_quota_error",
-            "arrearage",
-            "quota_exceeded",
-            "credit_balance_exhausted",
-        ];
-        const PHRASES: [&str; 16] = [
-            "exceeded your current quota",
-            "insufficient_quota",
-            "insufficient quota",
-            "insufficient balance",
-            "insufficient credit",
-            "insufficient funds",
-            "billing hard limit",
-            "billing_hard_limit",
-            "credit balance is too low",
-            "requires more credits",
-            "out of credits",
-            "no credits left",
-            "monthly spend",
-            "payment required",
-            "recharge",
-            "account is not active",
-        ];
-        if status == 402 || fault.has_code(&CODES) {
-            return true;
-        }
-        if !matches!(status, 400 | 403 | 429) || !fault.says(&PHRASES) {
-            return false;
-        }
         let comes_back = retry_after(self.exchange, self.facts.now).or_else(|| wait_in_words(&fault.words));
-        comes_back.is_none() || fault.says(&["perday"])
+        told::is_quota(fault, status, comes_back.is_some())
     }
 
     fn unreadable(&self) -> Outcome {
@@ -425,6 +389,13 @@ impl Reader<'_> {
                 clean::excerpt(&self.exchange.body, 200)
             )
         };
+        let packed = self
+            .exchange
+            .header("content-encoding")
+            .filter(|coding| *coding != "identity");
+        let what = packed.map_or(what.clone(), |coding| {
+            format!("{what} (packed as {coding}, which was not asked for)")
+        });
         let kind = if page { CauseKind::Server } else { CauseKind::BadReply };
         let hint = if page {
             format!(
@@ -493,86 +464,6 @@ impl Reader<'_> {
         }
         other
     }
-}
-
-/// The error inside an answer with status 200, if there is one.
-fn inner_error(value: &Value) -> Option<&Value> {
-    let told = |error: &&Value| match error {
-        Value::Null | Value::Bool(false) => false,
-        Value::String(text) => !text.is_empty(),
-        Value::Object(fields) => fields.values().any(|field| !field.is_null()),
-        _ => true,
-    };
-    if value.get("error").filter(told).is_some() {
-        return Some(value);
-    }
-    let choice = value.get("choices").and_then(|choices| choices.get(0));
-    if let Some(choice) = choice.filter(|choice| choice.get("error").filter(told).is_some()) {
-        return Some(choice);
-    }
-    let kind = |name: &str| value.get(name).and_then(Value::as_str);
-    let bare = value.get("choices").is_none_or(Value::is_null)
-        && value.get("output").is_none()
-        && value.get("message").is_none_or(Value::is_string);
-    let named = kind("object") == Some("error") || kind("type") == Some("error");
-    let coded = value.get("code").is_some() && (kind("message").is_some() || kind("msg").is_some());
-    (bare && (named || coded || value.get("detail").is_some_and(|detail| !detail.is_null()))).then_some(value)
-}
-
-/// The status that an error without one stands for.
-fn implied_status(fault: &Fault) -> u16 {
-    let has = |codes: &[&str]| fault.has_code(codes);
-    if has(&[
-        "rate_limit_exceeded",
-        "rate_limit_error",
-        "resource_exhausted",
-        "too_many_requests",
-    ]) {
-        429
-    } else if has(&[
-        "invalid_request_error",
-        "invalid_argument",
-        "bad_request",
-        "unsupported_parameter",
-        "unsupported_value",
-    ]) {
-        400
-    } else if has(&["authentication_error", "invalid_api_key", "unauthenticated"]) {
-        401
-    } else if has(&["permission_error", "permission_denied"]) {
-        403
-    } else if has(&["not_found_error", "not_found", "model_not_found"]) {
-        404
-    } else {
-        502
-    }
-}
-
-/// The code of a content filter or a moderation that stopped a request.
-fn refused(fault: &Fault, status: u16) -> Option<String> {
-    const PHRASES: [&str; 9] = [
-        "content management policy",
-        "content exists risk",
-        "responsibleaipolicyviolation",
-        "usage policy",
-        "usage policies",
-        "considered high risk",
-        "requires moderation",
-        "prohibited content",
-        "data_inspection_failed",
-    ];
-    if let Some(code) = fault.filter_code() {
-        return Some(code.to_owned());
-    }
-    (matches!(status, 400 | 403 | 422 | 451) && fault.says(&PHRASES)).then(|| clean::excerpt(&fault.message, 200))
-}
-
-/// A prompt that Gemini blocked comes back without choices.
-fn blocked_prompt(value: &Value) -> Option<String> {
-    ["/promptFeedback/blockReason", "/prompt_feedback/block_reason"]
-        .iter()
-        .find_map(|path| value.pointer(path)?.as_str())
-        .map(str::to_owned)
 }
 
 #[cfg(test)]

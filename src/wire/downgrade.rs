@@ -165,9 +165,7 @@ fn limit(fault: &Fault, dialect: &Dialect, sent: &Sent) -> Option<Step> {
         (LimitField::MaxCompletionTokens, false) => LimitField::MaxTokens,
         _ => LimitField::None,
     };
-    let instead = next
-        .name()
-        .map_or("no output limit".to_owned(), |next| format!("{next}"));
+    let instead = next.name().unwrap_or("no output limit");
     step(dialect, &format!("{instead} is sent instead of {name}"), |d| {
         d.limit = next;
         d.limit_swapped = true;

@@ -3,3 +3,7 @@
 
 mod golden;
 mod golden_load;
+mod soak;
+mod stub;
+mod wire;
+mod wire_faults;
