@@ -7,6 +7,8 @@
 pub mod formats;
 mod gold;
 mod notice;
+pub mod segment;
+pub mod turns;
 
 pub use gold::Gold;
 pub use notice::{Stage, Warning, WarningCode};

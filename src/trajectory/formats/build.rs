@@ -64,7 +64,11 @@ pub(super) fn run(row: RawRow<'_>, context: &Context<'_>) -> Result<Loaded, Inpu
         warning.message = format!("{at}: {}", warning.message);
         warning
     }));
-    Ok(Loaded { run, warnings })
+    Ok(Loaded {
+        run,
+        warnings,
+        log: None,
+    })
 }
 
 /// The first field that holds spans.

@@ -167,6 +167,26 @@ pub(super) fn object_end(text: &[u8]) -> Option<usize> {
     })?
 }
 
+/// The text up to the last bracket that closes before byte `end`, with everything closed that
+/// is open there, and how much of the text that keeps.
+pub(super) fn close(text: &str, end: usize) -> Option<(String, usize)> {
+    let mut nesting = Nesting::default();
+    let mut last = None;
+    for (at, byte) in text.bytes().enumerate().take(end) {
+        let sound = nesting.byte(byte);
+        if sound && matches!(byte, b'}' | b']') && !nesting.in_string && !nesting.open.is_empty() {
+            last = Some((at + 1, nesting.open.clone()));
+        }
+        if !sound {
+            break;
+        }
+    }
+    let (kept, open) = last?;
+    let mut closed = text.get(..kept)?.to_owned();
+    closed.extend(open.iter().rev().map(|opener| if *opener == b'{' { '}' } else { ']' }));
+    Some((closed, kept))
+}
+
 /// Only closing brackets and commas: the tail of a broken document.
 pub(super) fn is_closing(line: &[u8]) -> bool {
     line.iter()

@@ -43,8 +43,6 @@ pub(super) struct RawRow<'a> {
     pub(super) traj: Option<Box<RawRow<'a>>>,
     /// `items`, when it is a list.
     pub(super) items: Option<Vec<Option<RawRow<'a>>>>,
-    /// The record has a span's text itself: it is a span, not a run.
-    pub(super) is_span: Option<RawSpan<'a>>,
 }
 
 /// What stands where the spans should.
@@ -74,7 +72,19 @@ pub(super) struct RawSpan<'a> {
     pub(super) other: Map<String, Value>,
 }
 
-impl<'a> RawRow<'a> {
+impl Doc<'_> {
+    /// Does it hold runs whose spans are given?
+    pub(super) fn is_rows(&self) -> bool {
+        let any = |list: &[Option<RawRow<'_>>]| list.iter().flatten().any(RawRow::is_run);
+        match self {
+            Doc::Object(row) => row.is_run() || row.items.as_deref().is_some_and(any),
+            Doc::List(list) => any(list),
+            Doc::Scalar(_) => false,
+        }
+    }
+}
+
+impl RawRow<'_> {
     /// Does the record carry spans of its own, so that no log format need be asked?
     pub(super) fn is_run(&self) -> bool {
         let own = |spans: &Spans<'_>| match spans {
@@ -238,10 +248,6 @@ impl<'de> Visitor<'de> for RowVisitor {
                         Doc::List(list) => Some(list),
                         Doc::Object(_) | Doc::Scalar(_) => None,
                     }
-                }
-                "raw" | "span_text" | "span_id" | "raw_start_step" | "raw_end_step" => {
-                    let span = row.is_span.get_or_insert_default();
-                    span.set(key.as_ref(), map.next_value()?);
                 }
                 _ => {
                     map.next_value::<IgnoredAny>()?;
