@@ -6,8 +6,9 @@
 
 mod gold;
 mod notice;
+pub mod rows;
 
-pub use gold::Gold;
+pub use gold::{Gold, GoldError, id_list, id_text, read_gold};
 pub use notice::{Stage, Warning, WarningCode};
 
 use std::collections::HashMap;
