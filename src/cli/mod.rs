@@ -3,7 +3,9 @@
 //! Arguments are read twice: as typed (clap structs, one file per verb) and as resolved
 //! ([`settings`]), which may look at the environment and at `.env`.
 
+mod compare;
 mod doctor;
+mod eval;
 mod exit;
 mod judges;
 mod localize;
@@ -56,6 +58,10 @@ enum LogFormat {
 enum Verb {
     /// Say which spans of a run did the harm, which was the first, and why
     Localize(localize::LocalizeArgs),
+    /// Score predictions against gold
+    Eval(eval::EvalArgs),
+    /// Show where two predictions differ, case by case
+    Compare(compare::CompareArgs),
     /// Show or export what a judge model reads
     #[command(subcommand)]
     Prompts(prompts::PromptsVerb),
@@ -95,6 +101,8 @@ fn run(verb: Verb, printer: &mut Printer) -> anyhow::Result<Exit> {
     match verb {
         Verb::Localize(args) => localize::run(&args, printer),
         Verb::Prompts(verb) => prompts::run(&verb, printer),
+        Verb::Eval(args) => printer.with_out(|out, err| eval::run(&args, out, err)),
+        Verb::Compare(args) => printer.with_out(|out, err| compare::run(&args, out, err)),
         Verb::Doctor(args) => doctor::run(&args, printer),
         Verb::Completions { shell } => {
             let mut script = Vec::new();

@@ -2,6 +2,8 @@
 
 use std::io::{IsTerminal, Write};
 
+use super::Exit;
+
 /// True when colour may be used on stderr.
 pub(super) fn color_on_stderr() -> bool {
     std::io::stderr().is_terminal() && !no_color()
@@ -36,6 +38,16 @@ impl Printer {
     pub(super) fn result(&mut self, text: &str) -> std::io::Result<()> {
         writeln!(self.out, "{text}")?;
         self.out.flush()
+    }
+
+    /// Standard output and standard error for a command that writes tables; its code becomes ours.
+    pub(super) fn with_out(
+        &mut self,
+        command: impl FnOnce(&mut dyn Write, &mut dyn Write) -> anyhow::Result<u8>,
+    ) -> anyhow::Result<Exit> {
+        let code = command(&mut self.out, &mut std::io::stderr())?;
+        self.out.flush()?;
+        Ok(if code == 0 { Exit::Fine } else { Exit::Usage })
     }
 
     /// Bytes as they are.

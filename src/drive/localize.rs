@@ -85,7 +85,7 @@ async fn one<J: Judge>(session: Arc<Session<J>>, record: Record, settings: Setti
     };
     let run = Arc::new(loaded.run);
     let mut warnings = loaded.warnings;
-    //TEMP warnings.extend(crate::prompt::injection::suspects(&run));
+    warnings.extend(crate::prompt::injection::suspects(&run));
     let Audited { ended, usage, notes } = audit(&session, Audit::new(run.clone(), settings)).await;
     warnings.extend(notes);
     CaseResult {

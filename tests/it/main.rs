@@ -3,6 +3,7 @@
 
 mod golden;
 mod golden_load;
+mod localize;
 mod soak;
 mod stub;
 mod wire;
