@@ -247,7 +247,7 @@ fn summary(tally: &Tally) -> String {
 }
 
 /// The records of one file, or the one row that says why it could not be opened.
-fn records_of(path: &Path, options: &ReadOptions) -> Box<dyn Iterator<Item = Record> + Send> {
+fn records_of(path: &Path, options: &ReadOptions) -> Box<dyn Iterator<Item = Record>> {
     let file = path.display().to_string();
     match files::open(path) {
         Ok(reader) => Box::new(Records::new(reader, &file, options.clone())),

@@ -4,6 +4,8 @@
 mod golden;
 mod golden_load;
 mod localize;
+mod samples;
+mod schema;
 mod soak;
 mod stub;
 mod wire;
