@@ -10,11 +10,11 @@ use clap::{Args, ValueEnum};
 use super::settings;
 use crate::audit::Ask;
 use crate::drive::{
-    ApiKey, CallSettings, Caller, ChatJudge, Client, Judge, JudgeInfo, Judged, Memory, OfflineJudge, ReplayJudge,
+    ApiKey, CachedJudge, CallSettings, Caller, ChatJudge, Client, Judge, JudgeInfo, Judged, Memory, OfflineJudge, ReplayJudge,
     ScriptedJudge, read_text,
 };
 use crate::prompt::Prompts;
-use crate::store::{Recording, files};
+use crate::store::{Cache, Recording, files};
 use crate::wire::{Api, Endpoint, JsonMode, Params, Profile, Profiles};
 
 /// Flags of every command that asks a judge.
@@ -50,6 +50,9 @@ pub(super) struct JudgeArgs {
     /// Force a judge: chat, offline, replay:FILE or scripted:FILE
     #[arg(long, value_name = "JUDGE")]
     pub(super) judge: Option<String>,
+    /// Keep good replies in this folder and take them from there
+    #[arg(long, value_name = "DIR")]
+    pub(super) cache: Option<PathBuf>,
     /// Folder of edited prompts (`auditor prompts export` writes one)
     #[arg(long, value_name = "DIR")]
     pub(super) prompts: Option<PathBuf>,
@@ -170,7 +173,9 @@ impl JudgeArgs {
             None if word == "chat" => {
                 let (of_render, of_read) = (prompts.clone(), read_text);
                 let render = move |ask: &Ask| of_render.render(ask).map_err(|error| error.to_string());
-                Ok(AnyJudge::Chat(Box::new(ChatJudge::new(self.caller()?, Arc::new(render), Arc::new(of_read)))))
+                let chat = ChatJudge::new(self.caller()?, Arc::new(render), Arc::new(of_read));
+                let cache = self.cache.as_deref().map(Cache::open).transpose()?;
+                Ok(AnyJudge::Chat(Box::new(CachedJudge::new(chat, cache))))
             }
             None if word == "offline" => Ok(AnyJudge::Offline(OfflineJudge::new(prompts.clone()))),
             Some(("replay", file)) => {
@@ -198,7 +203,7 @@ struct Place {
 
 /// Any of the judges.
 pub(super) enum AnyJudge {
-    Chat(Box<ChatJudge>),
+    Chat(Box<CachedJudge>),
     Offline(OfflineJudge),
     Replay(ReplayJudge),
     Scripted(ScriptedJudge),

@@ -11,6 +11,7 @@ mod judges;
 mod localize;
 mod printer;
 mod prompts;
+mod selftest;
 mod settings;
 
 use std::process::ExitCode;
@@ -67,6 +68,8 @@ enum Verb {
     Prompts(prompts::PromptsVerb),
     /// Check an endpoint with one cheap call
     Doctor(doctor::DoctorArgs),
+    /// Try a judge: does it obey instructions planted in the run?
+    Selftest(selftest::SelftestArgs),
     /// Print a shell's completion script
     Completions {
         /// The shell
@@ -104,6 +107,7 @@ fn run(verb: Verb, printer: &mut Printer) -> anyhow::Result<Exit> {
         Verb::Eval(args) => printer.with_out(|out, err| eval::run(&args, out, err)),
         Verb::Compare(args) => printer.with_out(|out, err| compare::run(&args, out, err)),
         Verb::Doctor(args) => doctor::run(&args, printer),
+        Verb::Selftest(args) => selftest::run(&args, printer),
         Verb::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "auditor", &mut script);

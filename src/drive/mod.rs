@@ -1,5 +1,6 @@
 //! Where tokio lives: judges, the HTTP client, the driver of an audit.
 
+mod cached;
 mod call;
 mod caller;
 mod chat;
@@ -11,7 +12,9 @@ mod memory;
 mod offline;
 mod online;
 mod recorded;
+mod selftest;
 
+pub use cached::CachedJudge;
 pub use caller::{CallSettings, Called, Caller, Reply};
 pub use chat::{ChatJudge, Read, Render};
 pub use client::{ApiKey, Client, ClientError};
@@ -22,3 +25,4 @@ pub use memory::{Memory, Remembered};
 pub use offline::OfflineJudge;
 pub use online::{Audited, Budget, Ended, Session, audit, usable};
 pub use recorded::{ReplayJudge, ScriptedJudge, answer_from, read_reply, read_text};
+pub use selftest::{Trial, injection};

@@ -441,3 +441,33 @@ async fn usage_errors_and_unreadable_input_end_with_2() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("oracle"));
     let _: Act = Act::Close;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_cache_keeps_good_replies_only() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("run.json"), row("ferry-15", "s").to_string()).unwrap();
+    let stub = Stub::start(|n, seen| {
+        let text = match (stage(seen), n) {
+            ("keeper", 0) => "no object at all".to_owned(),
+            ("keeper", _) => keeper("s").to_string(),
+            ("seeker", _) => seeker("s", "missing").to_string(),
+            _ => tracer(&["s6".to_owned()], "r").to_string(),
+        };
+        answer(200, &completion(&text, "stop"))
+    })
+    .await;
+    let base = format!("{}/v1", stub.base);
+    let args = ["localize", "run.json", "--format", "json", "--base-url", &base, "--model", "m", "--cache", "kept"];
+    let first = auditor(dir.path(), &args).await;
+    assert_eq!((first.status.code(), stub.count()), (Some(0), 4));
+    // The unreadable first reply is asked for again; the three good ones are kept, the re-asked keeper's among them.
+    let second = auditor(dir.path(), &args).await;
+    assert_eq!((second.status.code(), stub.count()), (Some(0), 5));
+    let third = auditor(dir.path(), &args).await;
+    assert_eq!((third.status.code(), stub.count()), (Some(0), 5));
+    let (one, three): (Value, Value) = (serde_json::from_slice(&first.stdout).unwrap(), serde_json::from_slice(&third.stdout).unwrap());
+    assert_eq!(one["prediction"], three["prediction"]);
+    assert_eq!(three["usage"]["total"]["calls"], 0);
+    let other = auditor(dir.path(), &[&args[..], &["--temperature", "0.7"]].concat()).await;
+    assert_eq!((other.status.code(), stub.count()), (Some(0), 8), "another temperature is another request");
+}
