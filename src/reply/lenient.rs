@@ -274,7 +274,7 @@ impl<'text> Reader<'text> {
             .map(Value::Number)
             .map_err(|_| Stop::Bad {
                 at: start,
-                expected: "a number",
+                expected: VALUE,
             })
     }
 
