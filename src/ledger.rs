@@ -112,10 +112,19 @@ pub enum EvidenceRole {
     DirectSupport,
     PartialSupport,
     MissingLink,
-    DownstreamUse,
     Conflict,
+    LinkedUse,
+    DownstreamUse,
     #[default]
     Related,
+}
+
+impl EvidenceRole {
+    /// True for roles that can carry a claim.
+    #[must_use]
+    pub fn speaks_for(self) -> bool {
+        matches!(self, Self::DirectSupport | Self::PartialSupport | Self::Related)
+    }
 }
 
 /// A piece of evidence the Support Seeker points at.
@@ -149,6 +158,21 @@ pub struct SupportRecord {
     pub needs_auditors: Vec<String>,
     /// Evidence for and against.
     pub evidence_handles: Vec<EvidenceHandle>,
+}
+
+impl SupportRecord {
+    /// True when the support is direct and at least one handle that speaks for the claim has words
+    /// that were found in the span they are said to stand in.
+    #[must_use]
+    pub fn is_verified_direct(&self) -> bool {
+        self.support_status == SupportStatus::Direct
+            && self
+                .evidence_handles
+                .iter()
+                .filter(|handle| handle.role.speaks_for())
+                .filter_map(|handle| handle.quote.as_ref())
+                .any(|quote| quote.status.carries_support())
+    }
 }
 
 /// Why one span is harmful, with the judge's quote if it gave one. The fields' comments travel to the

@@ -38,3 +38,19 @@ pub struct Rendered {
     /// Output tokens allowed.
     pub max_output: u32,
 }
+
+impl Rendered {
+    /// Hash of everything that is sent but model and parameters, 64 hex digits: what a recorded
+    /// answer was an answer to.
+    #[must_use]
+    pub fn hash(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        let (schema, room) = (self.schema.to_string(), self.max_output.to_string());
+        let fixed = [self.stage.word(), &self.system, &schema, &room];
+        for part in fixed.into_iter().chain(self.user.iter().map(String::as_str)) {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part.as_bytes());
+        }
+        hasher.finalize().to_hex().to_string()
+    }
+}

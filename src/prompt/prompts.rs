@@ -259,6 +259,16 @@ impl Prompts {
         Ok(message)
     }
 
+    /// [`Rendered::hash`] of a question. One that cannot be rendered hashes as its error, which no
+    /// recorded answer has.
+    #[must_use]
+    pub fn request_hash(&self, ask: &Ask) -> String {
+        match self.render(ask) {
+            Ok(rendered) => rendered.hash(),
+            Err(error) => blake3::hash(error.to_string().as_bytes()).to_hex().to_string(),
+        }
+    }
+
     fn part(&self, name: &str, values: BTreeMap<&'static str, Value>) -> Result<String, PromptError> {
         let template = self
             .templates

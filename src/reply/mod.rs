@@ -12,6 +12,7 @@ mod find;
 mod fit;
 mod lenient;
 mod misfit;
+pub mod published;
 mod stages;
 
 use serde_json::Value;
@@ -30,6 +31,8 @@ pub enum Reading {
     /// wrappers and near-JSON are read as long as only one reading is possible.
     #[default]
     Tolerant,
+    /// For `paper`: the published reading, which gives an untyped object.
+    Published,
 }
 
 /// A typed reply and what a reader of the result should know about how it was read.
@@ -49,6 +52,11 @@ pub type ReadReply = (StageReply, Vec<Warning>);
 pub fn read(stage: Stage, reading: Reading, text: &str) -> Result<ReadReply, Misfit> {
     match reading {
         Reading::Tolerant => tolerant(stage, text),
+        Reading::Published if text.trim().is_empty() => Err(Misfit::Empty),
+        Reading::Published => match published::parse_json_object(text) {
+            Ok(object) => Ok((StageReply::Published(object), Vec::new())),
+            Err(error) => Err(Misfit::Shape { problem: error.to_string() }),
+        },
     }
 }
 

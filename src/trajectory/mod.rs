@@ -4,10 +4,14 @@
 //! local fields that never leave the machine. Gold labels live in [`Gold`], a type that no
 //! question to a judge can hold, so that a label cannot reach a prompt.
 
+pub mod formats;
 mod gold;
 mod notice;
+pub mod rows;
+pub mod segment;
+pub mod turns;
 
-pub use gold::Gold;
+pub use gold::{Gold, GoldError, id_list, id_text, read_gold};
 pub use notice::{Stage, Warning, WarningCode};
 
 use std::collections::HashMap;

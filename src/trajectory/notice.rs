@@ -80,6 +80,10 @@ pub enum WarningCode {
     OmittedImage,
     /// The model has no known price, so cost is unknown.
     UnknownPrice,
+    /// The log's format was guessed, and the guess is not sure.
+    UncertainFormat,
+    /// Part of a log was cut or corrupt and is not in the run.
+    DroppedInput,
 }
 
 /// Something a reader of a result should know; never a reason to stop.
