@@ -88,7 +88,11 @@ impl<'a> Call<'a> {
                 }
                 continue;
             }
-            line.settle(&turn.dialect);
+            // A rate limit says nothing about the dialect, and those who wait for the gate would only
+            // be refused as well.
+            if !matches!(&outcome, Outcome::Retry(again) if again.pause) {
+                line.settle(&turn.dialect);
+            }
             drop(turn);
             if let Some(reply) = self.judge(outcome).await {
                 return reply;
