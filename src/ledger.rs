@@ -112,10 +112,19 @@ pub enum EvidenceRole {
     DirectSupport,
     PartialSupport,
     MissingLink,
-    DownstreamUse,
     Conflict,
+    LinkedUse,
+    DownstreamUse,
     #[default]
     Related,
+}
+
+impl EvidenceRole {
+    /// True for roles that can carry a claim.
+    #[must_use]
+    pub fn speaks_for(self) -> bool {
+        matches!(self, Self::DirectSupport | Self::PartialSupport | Self::Related)
+    }
 }
 
 /// A piece of evidence the Support Seeker points at.
@@ -151,14 +160,31 @@ pub struct SupportRecord {
     pub evidence_handles: Vec<EvidenceHandle>,
 }
 
-/// Why one span is harmful, with the judge's quote if it gave one.
+impl SupportRecord {
+    /// True when the support is direct and at least one handle that speaks for the claim has words
+    /// that were found in the span they are said to stand in.
+    #[must_use]
+    pub fn is_verified_direct(&self) -> bool {
+        self.support_status == SupportStatus::Direct
+            && self
+                .evidence_handles
+                .iter()
+                .filter(|handle| handle.role.speaks_for())
+                .filter_map(|handle| handle.quote.as_ref())
+                .any(|quote| quote.status.carries_support())
+    }
+}
+
+/// Why one span is harmful, with the judge's quote if it gave one. The fields' comments travel to the
+/// judge as descriptions of the reply's schema.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Reason {
-    /// The span.
+    /// Id of the span, copied exactly.
     pub span_id: String,
-    /// Why, in a sentence.
+    /// In one sentence: what the agent takes as settled there, and what in the record is missing for it or
+    /// contradicts it.
     pub reason: String,
-    /// Verbatim words of the span, as the judge gave them.
+    /// The decisive words of that span, copied verbatim, at most 20 words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quote: Option<String>,
 }

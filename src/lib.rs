@@ -7,6 +7,7 @@
 //! | room | what it holds |
 //! |---|---|
 //! | [`trajectory`] | a run as an ordered list of spans, its loaders, and gold labels as a type of their own |
+//! | [`eval`] | scores: metrics, intervals, paired tests, trivial baselines; stands on `trajectory` alone |
 //! | [`evidence`] | chunks, grep, the evidence packet, and looking a quote up in a span |
 //! | [`ledger`] | claims, support records and the trace: plain data |
 //! | [`reply`] | a model's text read into a typed stage reply, with notes of what was mended |
@@ -25,6 +26,7 @@
 pub mod audit;
 pub mod cli;
 pub mod drive;
+pub mod eval;
 pub mod evidence;
 pub mod ledger;
 pub mod offline;

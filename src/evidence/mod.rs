@@ -1,9 +1,20 @@
 //! Evidence from the run's own text: chunks, grep, the packet, and quotes.
 
+mod cell;
 mod chunk;
+mod drift;
+mod fold;
+pub mod grep;
+mod index;
 mod packet;
-mod quote;
+pub mod quote;
+mod relevance;
+mod sentence;
+mod terms;
+pub(crate) mod words;
 
 pub use chunk::Chunk;
+pub use drift::default_budget;
+pub use index::Index;
 pub use packet::{ContextRequest, GrepRow, Packet, PacketLimits};
 pub use quote::{Quote, QuoteStatus};

@@ -1,1 +1,6 @@
-//! Journal, cache, atomic files: the lowest room that touches a disk.
+//! Journal and atomic files: the lowest room that touches a disk.
+
+pub mod files;
+mod journal;
+
+pub use journal::{AnswerRecord, ClosedCase, Fingerprint, JOURNAL_VERSION, Journal, JournalError, Outcome, Recording};

@@ -7,10 +7,11 @@
 pub mod formats;
 mod gold;
 mod notice;
+pub mod rows;
 pub mod segment;
 pub mod turns;
 
-pub use gold::Gold;
+pub use gold::{Gold, GoldError, id_list, id_text, read_gold};
 pub use notice::{Stage, Warning, WarningCode};
 
 use std::collections::HashMap;

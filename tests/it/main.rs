@@ -1,4 +1,12 @@
 //! One integration binary, a file per promise of the tool.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, clippy::print_stderr)]
 
+mod golden;
 mod golden_load;
+mod localize;
+mod samples;
+mod schema;
+mod soak;
+mod stub;
+mod wire;
+mod wire_faults;
