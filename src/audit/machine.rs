@@ -9,7 +9,7 @@ use super::{
     Answer, Ask, AskId, BareQuestion, Cause, CauseKind, Found, KeeperQuestion, Method, Previous, Question, Report, RunView,
     SeekerQuestion, TracerQuestion, UserKnows, Verdict, findings, seeker, tracer,
 };
-use crate::evidence::{Index, Packet, PacketLimits};
+use crate::evidence::{Index, Packet, PacketLimits, default_budget};
 use crate::ledger::{Ledger, Reason, SupportRecord, Trace};
 use crate::reply::StageReply;
 use crate::trajectory::{Stage, Trajectory, Warning, WarningCode};
@@ -28,8 +28,8 @@ pub struct Settings {
     pub user: UserKnows,
     /// Sizes of chunks and packet.
     pub limits: PacketLimits,
-    /// Most Unicode scalar values of the packet of `drift`.
-    pub packet_chars: usize,
+    /// Most Unicode scalar values of the packet of `drift`; by default [`default_budget`] of the run.
+    pub packet_chars: Option<usize>,
     /// 0-based index of the run in the input.
     pub input: u64,
     /// Which judge is asked.
@@ -42,9 +42,16 @@ impl Settings {
     /// The defaults: 4096 output tokens, the published chunk and packet sizes.
     #[must_use]
     pub fn new(method: Method) -> Self {
-        let limits = PacketLimits::default();
-        let packet_chars = limits.chars();
-        Self { method, max_output: 4096, user: UserKnows::default(), limits, packet_chars, input: 0, judge: 0, repeat: 0 }
+        Self {
+            method,
+            max_output: 4096,
+            user: UserKnows::default(),
+            limits: PacketLimits::default(),
+            packet_chars: None,
+            input: 0,
+            judge: 0,
+            repeat: 0,
+        }
     }
 }
 
@@ -309,7 +316,8 @@ impl Audit {
 
     fn packet(&self, ledger: &Ledger, fit: Fit) -> Arc<Packet> {
         let index = self.index.get_or_init(|| Index::new(&self.run, &self.settings.limits));
-        let budget = fit.map_or(self.settings.packet_chars, |thousandths| part_of(self.settings.packet_chars, thousandths));
+        let whole = self.settings.packet_chars.unwrap_or_else(|| default_budget(&self.run));
+        let budget = fit.map_or(whole, |thousandths| part_of(whole, thousandths));
         let rules = StepRules::of(self.settings.method);
         let rows = paper::auto_context_requests(ledger, &rules);
         let rows = paper::settle_context_requests(rows, &self.run, ledger, &rules);
