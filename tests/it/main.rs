@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, clippy::print_stderr)]
 
 mod eval;
+mod floors;
 mod golden;
 mod golden_eval;
 mod golden_load;
