@@ -111,6 +111,7 @@ impl JudgeArgs {
         let mut call = CallSettings::new(params);
         call.attempt = Duration::from_secs_f64(self.timeout);
         call.retry.retries = self.retries;
+        call.seed = settings::seed();
         call.price = if place.priced { profile.price } else { None };
         call.quirks = profile.quirks;
         call.quirks.json = match self.json_mode {

@@ -65,6 +65,13 @@ pub(super) fn endpoint(flag: Option<&str>, env: impl Fn(&str) -> Option<String>,
     Endpoint { base_url, stated, key }
 }
 
+/// A seed for the jitter of retries: processes that were turned away together must not come back
+/// together.
+pub(super) fn seed() -> u64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.subsec_nanos());
+    u64::from(now) << 32 | u64::from(std::process::id())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
