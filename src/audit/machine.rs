@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock};
 use super::keeper::{self, Read};
 use super::paper::{self, StepRules};
 use super::{
-    Answer, Ask, AskId, BareQuestion, Cause, CauseKind, Found, KeeperQuestion, Method, Previous, Question, Report, RunView,
-    SeekerQuestion, TracerQuestion, UserKnows, Verdict, findings, seeker, tracer,
+    Answer, Ask, AskId, BareQuestion, Cause, CauseKind, Found, KeeperQuestion, Method, Previous, Question, Report,
+    RunView, SeekerQuestion, TracerQuestion, UserKnows, Verdict, findings, seeker, tracer,
 };
 use crate::evidence::{Index, Packet, PacketLimits};
 use crate::ledger::{Ledger, Reason, SupportRecord, Trace};
@@ -44,7 +44,16 @@ impl Settings {
     pub fn new(method: Method) -> Self {
         let limits = PacketLimits::default();
         let packet_chars = limits.chars();
-        Self { method, max_output: 4096, user: UserKnows::default(), limits, packet_chars, input: 0, judge: 0, repeat: 0 }
+        Self {
+            method,
+            max_output: 4096,
+            user: UserKnows::default(),
+            limits,
+            packet_chars,
+            input: 0,
+            judge: 0,
+            repeat: 0,
+        }
     }
 }
 
@@ -88,7 +97,13 @@ impl Audit {
     /// Begins the audit of a run.
     #[must_use]
     pub fn new(run: Arc<Trajectory>, settings: Settings) -> Self {
-        Self { run, settings, index: OnceLock::new(), answers: BTreeMap::new(), handed_out: BTreeSet::new() }
+        Self {
+            run,
+            settings,
+            index: OnceLock::new(),
+            answers: BTreeMap::new(),
+            handed_out: BTreeSet::new(),
+        }
     }
 
     /// The run under audit.
@@ -133,7 +148,11 @@ impl Audit {
         let mut report = Draft::default();
         let step = self.stage(Stage::Bare, |fit| {
             let view = self.view(fit);
-            Question::Bare(BareQuestion { run: self.run.clone(), view, user: self.settings.user.clone() })
+            Question::Bare(BareQuestion {
+                run: self.run.clone(),
+                view,
+                user: self.settings.user.clone(),
+            })
         });
         let replied = match step {
             Step::Waiting(ask) => return Progress::Waiting(ask),
@@ -154,7 +173,11 @@ impl Audit {
         let mut report = Draft::default();
         let kept = self.stage(Stage::Keeper, |fit| {
             let view = self.view(fit);
-            Question::Keeper(KeeperQuestion { run: self.run.clone(), view, user: self.settings.user.clone() })
+            Question::Keeper(KeeperQuestion {
+                run: self.run.clone(),
+                view,
+                user: self.settings.user.clone(),
+            })
         });
         let kept = match kept {
             Step::Waiting(ask) => return Progress::Waiting(ask),
@@ -180,7 +203,12 @@ impl Audit {
         let sought = self.stage(Stage::Seeker, |fit| {
             let packet = self.packet(ledger, fit);
             let (run, user, ledger) = (self.run.clone(), self.settings.user.clone(), ledger.clone());
-            Question::Seeker(SeekerQuestion { run, user, ledger, packet })
+            Question::Seeker(SeekerQuestion {
+                run,
+                user,
+                ledger,
+                packet,
+            })
         });
         let sought = match sought {
             Step::Waiting(ask) => return Progress::Waiting(ask),
@@ -214,7 +242,13 @@ impl Audit {
         let traced = self.stage(Stage::Tracer, |smaller| {
             let packet = self.packet(ledger, smaller.or(fit));
             let (run, user) = (self.run.clone(), self.settings.user.clone());
-            Question::Tracer(TracerQuestion { run, user, ledger: ledger.clone(), support: support.clone(), packet })
+            Question::Tracer(TracerQuestion {
+                run,
+                user,
+                ledger: ledger.clone(),
+                support: support.clone(),
+                packet,
+            })
         });
         let traced = match traced {
             Step::Waiting(ask) => return Progress::Waiting(ask),
@@ -258,15 +292,27 @@ impl Audit {
         loop {
             let id = self.ask_id(stage, attempt);
             let Some(answer) = self.answers.get(&id) else {
-                return Step::Waiting(Box::new(Ask { id, question: question(fit), previous, max_output }));
+                return Step::Waiting(Box::new(Ask {
+                    id,
+                    question: question(fit),
+                    previous,
+                    max_output,
+                }));
             };
             match answer {
                 Answer::Reply { reply, notes } => {
-                    return Step::Done(Replied { reply: reply.clone(), notes: notes.clone(), fit });
+                    return Step::Done(Replied {
+                        reply: reply.clone(),
+                        notes: notes.clone(),
+                        fit,
+                    });
                 }
                 Answer::Unreadable { text, error } if may_ask_again && !asked_again => {
                     asked_again = true;
-                    previous = Some(Previous { text: text.clone(), error: error.clone() });
+                    previous = Some(Previous {
+                        text: text.clone(),
+                        error: error.clone(),
+                    });
                 }
                 Answer::Truncated { .. } if may_ask_again && !asked_again => {
                     asked_again = true;
@@ -309,7 +355,9 @@ impl Audit {
 
     fn packet(&self, ledger: &Ledger, fit: Fit) -> Arc<Packet> {
         let index = self.index.get_or_init(|| Index::new(&self.run, &self.settings.limits));
-        let budget = fit.map_or(self.settings.packet_chars, |thousandths| part_of(self.settings.packet_chars, thousandths));
+        let budget = fit.map_or(self.settings.packet_chars, |thousandths| {
+            part_of(self.settings.packet_chars, thousandths)
+        });
         let rules = StepRules::of(self.settings.method);
         let rows = paper::auto_context_requests(ledger, &rules);
         let rows = paper::settle_context_requests(rows, &self.run, ledger, &rules);
@@ -359,20 +407,29 @@ fn smaller(fit: Fit, limit: Option<u64>, needed: Option<u64>) -> u32 {
 }
 
 fn stopped(stage: Stage, answer: &Answer, attempts: u32) -> Verdict {
-    let cause = |kind, message: String| Cause { stage: Some(stage), attempts: Some(attempts), ..Cause::new(kind, message) };
+    let cause = |kind, message: String| Cause {
+        stage: Some(stage),
+        attempts: Some(attempts),
+        ..Cause::new(kind, message)
+    };
     match answer {
         Answer::Reply { .. } => wrong_shape(stage),
-        Answer::Unreadable { text, error } if text.trim().is_empty() => {
-            Verdict::Failed(cause(CauseKind::Empty, format!("the judge's reply had no text ({error})")))
-        }
-        Answer::Unreadable { error, .. } => {
-            Verdict::Failed(cause(CauseKind::BadReply, format!("the judge's reply could not be read: {error}")))
-        }
+        Answer::Unreadable { text, error } if text.trim().is_empty() => Verdict::Failed(cause(
+            CauseKind::Empty,
+            format!("the judge's reply had no text ({error})"),
+        )),
+        Answer::Unreadable { error, .. } => Verdict::Failed(cause(
+            CauseKind::BadReply,
+            format!("the judge's reply could not be read: {error}"),
+        )),
         Answer::Truncated { limit } => {
             let message = format!(
                 "the reply was cut at the output limit of {limit} tokens; allow more with --max-output, or take a model that reasons less"
             );
-            Verdict::Failed(Cause { limit: Some(u64::from(*limit)), ..cause(CauseKind::Truncated, message) })
+            Verdict::Failed(Cause {
+                limit: Some(u64::from(*limit)),
+                ..cause(CauseKind::Truncated, message)
+            })
         }
         Answer::Overflow { limit, needed } => {
             let say = |number: &Option<u64>| number.map_or("an unstated number of".to_owned(), |n| n.to_string());
@@ -381,21 +438,34 @@ fn stopped(stage: Stage, answer: &Answer, attempts: u32) -> Verdict {
                 say(needed),
                 say(limit)
             );
-            Verdict::Failed(Cause { limit: *limit, needed: *needed, ..cause(CauseKind::ContextOverflow, message) })
+            Verdict::Failed(Cause {
+                limit: *limit,
+                needed: *needed,
+                ..cause(CauseKind::ContextOverflow, message)
+            })
         }
         Answer::Refused { code } => Verdict::Refused(cause(CauseKind::Refused, format!("the judge declined: {code}"))),
-        Answer::GaveUp(cause) => Verdict::Failed(Cause { stage: cause.stage.or(Some(stage)), ..cause.clone() }),
+        Answer::GaveUp(cause) => Verdict::Failed(Cause {
+            stage: cause.stage.or(Some(stage)),
+            ..cause.clone()
+        }),
     }
 }
 
 fn wrong_shape(stage: Stage) -> Verdict {
     let message = format!("the judge answered the {stage} with another stage's reply; please report this");
-    Verdict::Failed(Cause { stage: Some(stage), ..Cause::new(CauseKind::Internal, message) })
+    Verdict::Failed(Cause {
+        stage: Some(stage),
+        ..Cause::new(CauseKind::Internal, message)
+    })
 }
 
 fn unfit(stage: Stage, error: &paper::ReadError) -> Verdict {
     let message = format!("the judge's reply could not be read: {error}");
-    Verdict::Failed(Cause { stage: Some(stage), ..Cause::new(CauseKind::BadReply, message) })
+    Verdict::Failed(Cause {
+        stage: Some(stage),
+        ..Cause::new(CauseKind::BadReply, message)
+    })
 }
 
 /// Ids of the spans the packet holds something of.
@@ -404,11 +474,16 @@ fn fetched<'run>(run: &'run Trajectory, packet: &Packet) -> HashSet<&'run str> {
 }
 
 fn outside_packet(trace: &Trace, available: &HashSet<&str>) -> Vec<Warning> {
-    let outside = trace.error_span_ids.iter().filter(|id| !available.contains(id.as_str()));
+    let outside = trace
+        .error_span_ids
+        .iter()
+        .filter(|id| !available.contains(id.as_str()));
     outside
         .map(|id| {
             let message = format!("{id} was named harmful although the tracer did not have it in its evidence packet");
-            Warning::new(WarningCode::OutsidePacket, message).at_span(id).in_stage(Stage::Tracer)
+            Warning::new(WarningCode::OutsidePacket, message)
+                .at_span(id)
+                .in_stage(Stage::Tracer)
         })
         .collect()
 }
@@ -451,7 +526,11 @@ impl Draft {
                     reason: finding.reason.clone(),
                     quote: None,
                 });
-                Verdict::Found(Found { first: first.clone(), reasons: reasons.collect(), spans })
+                Verdict::Found(Found {
+                    first: first.clone(),
+                    reasons: reasons.collect(),
+                    spans,
+                })
             }
         };
         self.finish(verdict, Some(trace), findings)

@@ -16,7 +16,10 @@ impl RunView {
             .iter()
             .zip(&lengths)
             .enumerate()
-            .map(|(position, (span, &length))| ViewSpan { position, excerpts: excerpts(span, length, share) })
+            .map(|(position, (span, &length))| ViewSpan {
+                position,
+                excerpts: excerpts(span, length, share),
+            })
             .collect();
         Self { spans }
     }
@@ -26,9 +29,16 @@ impl RunView {
     pub fn shown_of(&self, run: &Trajectory) -> (usize, usize) {
         let shown = self.spans.iter().map(|view| {
             let text = run.spans().get(view.position).map_or("", |span| span.text.as_str());
-            view.excerpts.iter().filter_map(|range| text.get(range.clone())).map(|part| part.chars().count()).sum::<usize>()
+            view.excerpts
+                .iter()
+                .filter_map(|range| text.get(range.clone()))
+                .map(|part| part.chars().count())
+                .sum::<usize>()
         });
-        (shown.sum(), run.spans().iter().map(|span| span.text.chars().count()).sum())
+        (
+            shown.sum(),
+            run.spans().iter().map(|span| span.text.chars().count()).sum(),
+        )
     }
 }
 
@@ -53,8 +63,16 @@ fn excerpts(span: &Span, length: usize, share: usize) -> Vec<std::ops::Range<usi
         return vec![whole];
     }
     let head = share - share / 3;
-    let byte_at = |char_index: usize| span.text.char_indices().nth(char_index).map_or(whole.end, |(byte, _)| byte);
-    [0..byte_at(head), byte_at(length - share / 3)..whole.end].into_iter().filter(|range| !range.is_empty()).collect()
+    let byte_at = |char_index: usize| {
+        span.text
+            .char_indices()
+            .nth(char_index)
+            .map_or(whole.end, |(byte, _)| byte)
+    };
+    [0..byte_at(head), byte_at(length - share / 3)..whole.end]
+        .into_iter()
+        .filter(|range| !range.is_empty())
+        .collect()
 }
 
 #[cfg(test)]
@@ -62,7 +80,11 @@ mod tests {
     use super::*;
 
     fn run(texts: &[&str]) -> Trajectory {
-        let spans = texts.iter().enumerate().map(|(n, text)| Span { id: format!("s{n}"), text: (*text).to_owned(), ..Span::default() });
+        let spans = texts.iter().enumerate().map(|(n, text)| Span {
+            id: format!("s{n}"),
+            text: (*text).to_owned(),
+            ..Span::default()
+        });
         Trajectory::new("r", "q", spans.collect()).0
     }
 

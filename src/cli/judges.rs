@@ -102,7 +102,10 @@ impl JudgeArgs {
             api,
             model: sent_name,
             temperature: Some(self.temperature),
-            reasoning_effort: self.reasoning_effort.clone().or(profile.quirks.reasoning_effort.clone()),
+            reasoning_effort: self
+                .reasoning_effort
+                .clone()
+                .or(profile.quirks.reasoning_effort.clone()),
             extra: profile.quirks.extra.clone(),
         };
         let mut call = CallSettings::new(params);
@@ -141,19 +144,36 @@ impl JudgeArgs {
         let given = settings::endpoint(self.base_url.as_deref(), env, &file);
         let of_profile = profile.and_then(|profile| Some((profile, profile.base_url.clone()?)));
         let Some((profile, base_url)) = of_profile else {
-            return Ok(Place { base_url: given.base_url, key: given.key, priced: true });
+            return Ok(Place {
+                base_url: given.base_url,
+                key: given.key,
+                priced: true,
+            });
         };
         if !own && given.stated {
             let priced = Endpoint::parse(&given.base_url).ok() == Endpoint::parse(&base_url).ok();
-            return Ok(Place { base_url: given.base_url, key: given.key, priced });
+            return Ok(Place {
+                base_url: given.base_url,
+                key: given.key,
+                priced,
+            });
         }
-        let key = profile.api_key_env.as_ref().and_then(|name| Some((env(name)?, name.clone())));
-        Ok(Place { base_url, key, priced: true })
+        let key = profile
+            .api_key_env
+            .as_ref()
+            .and_then(|name| Some((env(name)?, name.clone())));
+        Ok(Place {
+            base_url,
+            key,
+            priced: true,
+        })
     }
 
     /// The prompts to use, checked.
     pub(super) fn prompts(&self) -> anyhow::Result<Arc<Prompts>> {
-        let Some(folder) = &self.prompts else { return Ok(Arc::new(Prompts::embedded()?)) };
+        let Some(folder) = &self.prompts else {
+            return Ok(Arc::new(Prompts::embedded()?));
+        };
         let texts = files::texts_in(folder)?;
         let prompts = Prompts::from_texts(texts).with_context(|| format!("--prompts {}", folder.display()))?;
         Ok(Arc::new(prompts))
@@ -170,17 +190,26 @@ impl JudgeArgs {
             None if word == "chat" => {
                 let (of_render, of_read) = (prompts.clone(), read_text);
                 let render = move |ask: &Ask| of_render.render(ask).map_err(|error| error.to_string());
-                Ok(AnyJudge::Chat(Box::new(ChatJudge::new(self.caller()?, Arc::new(render), Arc::new(of_read)))))
+                Ok(AnyJudge::Chat(Box::new(ChatJudge::new(
+                    self.caller()?,
+                    Arc::new(render),
+                    Arc::new(of_read),
+                ))))
             }
             None if word == "offline" => Ok(AnyJudge::Offline(OfflineJudge::new(prompts.clone()))),
             Some(("replay", file)) => {
                 let recording = Recording::read(file.as_ref())?;
                 let model = recording.fingerprint.get("model").cloned();
-                Ok(AnyJudge::Replay(ReplayJudge::new(recording.answers, prompts.clone(), model)))
+                Ok(AnyJudge::Replay(ReplayJudge::new(
+                    recording.answers,
+                    prompts.clone(),
+                    model,
+                )))
             }
             Some(("scripted", file)) => {
                 let script = files::read_text(file.as_ref())?;
-                let judge = ScriptedJudge::parse(&script, prompts.clone()).map_err(|error| anyhow::anyhow!("{file}: {error}"))?;
+                let judge = ScriptedJudge::parse(&script, prompts.clone())
+                    .map_err(|error| anyhow::anyhow!("{file}: {error}"))?;
                 Ok(AnyJudge::Scripted(judge))
             }
             _ => anyhow::bail!("--judge {word}: there is chat, offline, replay:FILE and scripted:FILE"),

@@ -12,11 +12,11 @@ use super::exit::Tally;
 use super::judges::{AnyJudge, JudgeArgs};
 use super::printer::Printer;
 use crate::audit::{Method, Outcome, Settings, UserKnows};
-use crate::drive::{Budget, JudgeKind, Judge, Session, localize, usable};
+use crate::drive::{Budget, Judge, JudgeKind, Session, localize, usable};
 use crate::report::{self, ResultRow, Status, Style};
 use crate::store::{Fingerprint, Journal, files};
-use crate::trajectory::formats::{InputError, ReadOptions, Record, Records};
 use crate::trajectory::Source;
+use crate::trajectory::formats::{InputError, ReadOptions, Record, Records};
 
 const AFTER_HELP: &str = "\
 Input: JSON or JSONL, told apart by content: TELBench rows {id, question, spans: [{id, raw}]},
@@ -134,8 +134,10 @@ impl LocalizeArgs {
     fn settings(&self) -> Settings {
         let mut settings = Settings::new(self.method.into());
         settings.max_output = self.max_output;
-        settings.user =
-            UserKnows { outcome: self.outcome.into(), reference_answer: self.reference_answer.clone() };
+        settings.user = UserKnows {
+            outcome: self.outcome.into(),
+            reference_answer: self.reference_answer.clone(),
+        };
         if let Some(chars) = self.packet_chars {
             settings.packet_chars = chars;
         }
@@ -174,26 +176,45 @@ pub(super) fn run(args: &LocalizeArgs, printer: &mut Printer) -> anyhow::Result<
     if let Some(path) = &args.resume {
         let (journal, recording) = Journal::resume(path, &fingerprint).context("--resume")?;
         if recording.torn_bytes > 0 {
-            printer.note(&format!("auditor: {}: a torn last line of {} bytes was cut off", path.display(), recording.torn_bytes));
+            printer.note(&format!(
+                "auditor: {}: a torn last line of {} bytes was cut off",
+                path.display(),
+                recording.torn_bytes
+            ));
         }
         session.journal = Some(journal);
         session.recorded = usable(recording, args.retry_failed);
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("starting the runtime")?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("starting the runtime")?;
     runtime.block_on(audit_all(args, Arc::new(session), printer))
 }
 
-async fn audit_all(args: &LocalizeArgs, session: Arc<Session<AnyJudge>>, printer: &mut Printer) -> anyhow::Result<Exit> {
+async fn audit_all(
+    args: &LocalizeArgs,
+    session: Arc<Session<AnyJudge>>,
+    printer: &mut Printer,
+) -> anyhow::Result<Exit> {
     let cancel = session.cancel.clone();
     tokio::spawn(async move {
         if tokio::signal::ctrl_c().await.is_ok() {
             cancel.cancel();
         }
     });
-    let options = ReadOptions { question: args.question.clone(), ..ReadOptions::default() };
+    let options = ReadOptions {
+        question: args.question.clone(),
+        ..ReadOptions::default()
+    };
     let files = args.files.clone();
     let records = files.into_iter().flat_map(move |path| records_of(&path, &options));
-    let mut results = std::pin::pin!(localize(session.clone(), records, args.settings(), usize::from(args.jobs)));
+    let mut results = std::pin::pin!(localize(
+        session.clone(),
+        records,
+        args.settings(),
+        usize::from(args.jobs)
+    ));
     let mut tally = Tally::default();
     let style = Style { color: printer.color };
     while let Some(result) = results.next().await {
@@ -214,8 +235,15 @@ async fn audit_all(args: &LocalizeArgs, session: Arc<Session<AnyJudge>>, printer
         printer.note(&summary(&tally));
     }
     if interrupted && session.journal.is_some() {
-        let path = args.record.as_ref().or(args.resume.as_ref()).map(|path| path.display().to_string()).unwrap_or_default();
-        printer.note(&format!("auditor: interrupted; the same command with --resume {path} goes on from here"));
+        let path = args
+            .record
+            .as_ref()
+            .or(args.resume.as_ref())
+            .map(|path| path.display().to_string())
+            .unwrap_or_default();
+        printer.note(&format!(
+            "auditor: interrupted; the same command with --resume {path} goes on from here"
+        ));
     }
     Ok(tally.exit(interrupted, args.fail_on == FailOn::Harmful))
 }
@@ -232,13 +260,28 @@ fn complain(row: &ResultRow, printer: &Printer) {
         Some(line) => format!("{}:{line}", row.source.file),
         None => row.source.file.clone(),
     };
-    let id = row.case_id.as_deref().map(|id| format!(" ({})", report::plain(id))).unwrap_or_default();
-    printer.error(&format!("{}{id}: {word}: {}", report::plain(&place), report::plain(&cause.message)));
+    let id = row
+        .case_id
+        .as_deref()
+        .map(|id| format!(" ({})", report::plain(id)))
+        .unwrap_or_default();
+    printer.error(&format!(
+        "{}{id}: {word}: {}",
+        report::plain(&place),
+        report::plain(&cause.message)
+    ));
 }
 
 fn summary(tally: &Tally) -> String {
-    let mut parts = vec![format!("{} with harmful spans", tally.harmful), format!("{} without", tally.clean)];
-    for (count, word) in [(tally.failed, "failed"), (tally.refused, "refused"), (tally.not_run, "not run")] {
+    let mut parts = vec![
+        format!("{} with harmful spans", tally.harmful),
+        format!("{} without", tally.clean),
+    ];
+    for (count, word) in [
+        (tally.failed, "failed"),
+        (tally.refused, "refused"),
+        (tally.not_run, "not run"),
+    ] {
         if count > 0 {
             parts.push(format!("{count} {word}"));
         }
@@ -253,8 +296,15 @@ fn records_of(path: &Path, options: &ReadOptions) -> Box<dyn Iterator<Item = Rec
         Ok(reader) => Box::new(Records::new(reader, &file, options.clone())),
         Err(error) => {
             let source = Source { file, line: None };
-            let error = InputError { source: source.clone(), case_id: None, message: error.to_string() };
-            Box::new(std::iter::once(Record { source, outcome: Err(error) }))
+            let error = InputError {
+                source: source.clone(),
+                case_id: None,
+                message: error.to_string(),
+            };
+            Box::new(std::iter::once(Record {
+                source,
+                outcome: Err(error),
+            }))
         }
     }
 }

@@ -42,7 +42,10 @@ pub fn localize<J: Judge + 'static>(
     jobs: usize,
 ) -> impl Stream<Item = CaseResult> {
     let begin = move |(input, record): (usize, Record)| {
-        let settings = Settings { input: input as u64, ..settings.clone() };
+        let settings = Settings {
+            input: input as u64,
+            ..settings.clone()
+        };
         let session = session.clone();
         let (source, method) = (record.source.clone(), settings.method);
         let task = tokio::spawn(one(session.clone(), record, settings));
@@ -55,7 +58,10 @@ pub fn localize<J: Judge + 'static>(
                     case_id: None,
                     run: None,
                     method,
-                    ended: Err(Cause::new(CauseKind::Internal, format!("the audit broke off ({error}); please report this"))),
+                    ended: Err(Cause::new(
+                        CauseKind::Internal,
+                        format!("the audit broke off ({error}); please report this"),
+                    )),
                     usage: BTreeMap::new(),
                     warnings: Vec::new(),
                     judge: session.judge.info(),

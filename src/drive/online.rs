@@ -52,7 +52,10 @@ impl<J: Judge> Session<J> {
 }
 
 fn interrupted() -> Cause {
-    Cause::new(CauseKind::Internal, "interrupted before it was finished; with --record the answers so far are kept for --resume")
+    Cause::new(
+        CauseKind::Internal,
+        "interrupted before it was finished; with --record the answers so far are kept for --resume",
+    )
 }
 
 /// What may be spent, and what was.
@@ -67,7 +70,10 @@ impl Budget {
     /// A budget of this many US dollars.
     #[must_use]
     pub fn capped(max_cost: Option<f64>) -> Self {
-        Self { max_cost, spent: Mutex::new(0.0) }
+        Self {
+            max_cost,
+            spent: Mutex::new(0.0),
+        }
     }
 
     fn add(&self, usage: &Usage) {
@@ -84,7 +90,8 @@ impl Budget {
         let cap = self.max_cost?;
         let spent = self.spent();
         (spent >= cap).then(|| {
-            let message = format!("the cost cap of {cap:.2} USD was reached ({spent:.4} spent); raise --max-cost to go on");
+            let message =
+                format!("the cost cap of {cap:.2} USD was reached ({spent:.4} spent); raise --max-cost to go on");
             Cause::new(CauseKind::Budget, message)
         })
     }
@@ -112,8 +119,11 @@ pub struct Audited {
 
 /// Takes one audit to its end.
 pub async fn audit<J: Judge>(session: &Session<J>, mut audit: Audit) -> Audited {
-    let mut audited =
-        Audited { ended: Ended::NotRun(interrupted()), usage: BTreeMap::new(), notes: Vec::new() };
+    let mut audited = Audited {
+        ended: Ended::NotRun(interrupted()),
+        usage: BTreeMap::new(),
+        notes: Vec::new(),
+    };
     let mut last: Option<AskId> = None;
     loop {
         let asks = audit.poll_asks();
@@ -189,7 +199,9 @@ async fn judged<J: Judge>(session: &Session<J>, ask: &Ask) -> Result<Judged, Cau
 }
 
 fn close<J>(session: &Session<J>, last: Option<&AskId>, report: &Report) -> Result<(), JournalError> {
-    let (Some(journal), Some(id)) = (&session.journal, last) else { return Ok(()) };
+    let (Some(journal), Some(id)) = (&session.journal, last) else {
+        return Ok(());
+    };
     journal.close(ClosedCase {
         input: id.input,
         case_id: id.case_id.clone(),
@@ -201,7 +213,10 @@ fn close<J>(session: &Session<J>, last: Option<&AskId>, report: &Report) -> Resu
 }
 
 fn lost<J>(session: &Session<J>, error: &JournalError) -> Cause {
-    let cause = Cause::new(CauseKind::Internal, format!("the recording could not be written ({error}); nothing more was asked"));
+    let cause = Cause::new(
+        CauseKind::Internal,
+        format!("the recording could not be written ({error}); nothing more was asked"),
+    );
     session.halt.get_or_init(|| cause.clone()).clone()
 }
 
@@ -210,7 +225,10 @@ fn halt_if_hopeless<J>(session: &Session<J>, report: &Report) {
     if let Verdict::Failed(cause) = &report.verdict
         && matches!(cause.kind, CauseKind::Quota | CauseKind::Auth)
     {
-        let stopped = Cause { message: format!("not asked, since an earlier run ended with: {}", cause.message), ..cause.clone() };
+        let stopped = Cause {
+            message: format!("not asked, since an earlier run ended with: {}", cause.message),
+            ..cause.clone()
+        };
         session.halt.get_or_init(|| stopped);
     }
 }
@@ -223,7 +241,10 @@ pub fn usable(recording: Recording, retry_failed: bool) -> BTreeMap<AskId, Answe
     let key = |id: &AskId| (id.input, id.case_id.clone(), id.method, id.judge, id.repeat);
     let mut ok_of = BTreeMap::new();
     for case in &recording.closed {
-        ok_of.insert((case.input, case.case_id.clone(), case.method, case.judge, case.repeat), case.ok);
+        ok_of.insert(
+            (case.input, case.case_id.clone(), case.method, case.judge, case.repeat),
+            case.ok,
+        );
     }
     let mut failed_in: BTreeMap<_, Stage> = BTreeMap::new();
     for id in recording.answers.keys() {

@@ -114,7 +114,10 @@ pub struct SourceRow {
 
 impl From<&Source> for SourceRow {
     fn from(source: &Source) -> Self {
-        Self { file: source.file.clone(), line: source.line }
+        Self {
+            file: source.file.clone(),
+            line: source.line,
+        }
     }
 }
 
@@ -161,8 +164,12 @@ impl ResultRow {
             }
             Verdict::Clean => {
                 self.status = Status::Ok;
-                self.prediction =
-                    Some(Prediction { traj_id, error_span_ids: Vec::new(), earliest_harmful_span_id: None, reasons: Vec::new() });
+                self.prediction = Some(Prediction {
+                    traj_id,
+                    error_span_ids: Vec::new(),
+                    earliest_harmful_span_id: None,
+                    reasons: Vec::new(),
+                });
             }
             Verdict::Failed(cause) => self.cause = Some(cause.clone()),
             Verdict::Refused(cause) => {
@@ -178,7 +185,11 @@ impl ResultRow {
         }
         self.audit.support = report.support.as_deref().cloned().unwrap_or_default();
         self.audit.trace = report.trace.clone();
-        self.audit.packet = report.packet.as_deref().zip(run).map(|(packet, run)| packet_row(packet, run));
+        self.audit.packet = report
+            .packet
+            .as_deref()
+            .zip(run)
+            .map(|(packet, run)| packet_row(packet, run));
         self.audit.findings = report.findings.clone();
         self.rejected_span_ids = report.rejected_span_ids.clone();
         self.warnings.extend(report.warnings.iter().cloned());
@@ -187,7 +198,11 @@ impl ResultRow {
 
 fn packet_row(packet: &Packet, run: &Trajectory) -> PacketRow {
     PacketRow {
-        span_ids: packet.spans().into_iter().map(|position| run.id_at(position).to_owned()).collect(),
+        span_ids: packet
+            .spans()
+            .into_iter()
+            .map(|position| run.id_at(position).to_owned())
+            .collect(),
         chunks: packet.chunks.iter().map(|chunk| chunk.id(run)).collect(),
         chars: packet.chars(),
     }
