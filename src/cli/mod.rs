@@ -7,6 +7,8 @@ mod compare;
 mod doctor;
 mod eval;
 mod exit;
+mod import;
+mod import;
 mod judges;
 mod localize;
 mod printer;
@@ -59,6 +61,10 @@ enum LogFormat {
 enum Verb {
     /// Say which spans of a run did the harm, which was the first, and why
     Localize(localize::LocalizeArgs),
+    /// Turn logs of agent frameworks into rows of spans
+    Import(import::ImportArgs),
+    /// Turn the logs of agent frameworks into runs of spans
+    Import(import::ImportArgs),
     /// Score predictions against gold
     Eval(eval::EvalArgs),
     /// Show where two predictions differ, case by case
@@ -104,6 +110,8 @@ fn run(verb: Verb, printer: &mut Printer) -> anyhow::Result<Exit> {
     match verb {
         Verb::Localize(args) => localize::run(&args, printer),
         Verb::Prompts(verb) => prompts::run(&verb, printer),
+        Verb::Import(args) => printer.with_out(|out, err| import::run(&args, out, err)),
+        Verb::Import(args) => printer.with_out(|out, err| import::run(&args, out, err)),
         Verb::Eval(args) => printer.with_out(|out, err| eval::run(&args, out, err)),
         Verb::Compare(args) => printer.with_out(|out, err| compare::run(&args, out, err)),
         Verb::Doctor(args) => doctor::run(&args, printer),
@@ -126,7 +134,10 @@ fn log(verbose: u8, format: LogFormat) {
     };
     // async-openai logs whole bodies, which hold the run's text.
     let filter = EnvFilter::new(format!("off,auditor={level},async_openai=off"));
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
+    let builder = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_target(false);
     let color = printer::color_on_stderr();
     let set = match format {
         LogFormat::Text => builder.with_ansi(color).without_time().try_init(),
