@@ -38,15 +38,6 @@ impl Exit {
     }
 }
 
-impl Exit {
-    /// The exit of a command that gives its own code: one of ours, else a usage error.
-    #[must_use]
-    pub fn of(code: u8) -> Self {
-        let all = [Self::Fine, Self::Harmful, Self::NoneOk, Self::SomeNotOk, Self::Budget, Self::Interrupted];
-        all.into_iter().find(|exit| exit.code() == code).unwrap_or(Self::Usage)
-    }
-}
-
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         Self::from(exit.code())

@@ -8,7 +8,6 @@ mod doctor;
 mod eval;
 mod exit;
 mod import;
-mod import;
 mod judges;
 mod localize;
 mod printer;
@@ -63,8 +62,6 @@ enum Verb {
     Localize(localize::LocalizeArgs),
     /// Turn logs of agent frameworks into rows of spans
     Import(import::ImportArgs),
-    /// Turn the logs of agent frameworks into runs of spans
-    Import(import::ImportArgs),
     /// Score predictions against gold
     Eval(eval::EvalArgs),
     /// Show where two predictions differ, case by case
@@ -110,7 +107,6 @@ fn run(verb: Verb, printer: &mut Printer) -> anyhow::Result<Exit> {
     match verb {
         Verb::Localize(args) => localize::run(&args, printer),
         Verb::Prompts(verb) => prompts::run(&verb, printer),
-        Verb::Import(args) => printer.with_out(|out, err| import::run(&args, out, err)),
         Verb::Import(args) => printer.with_out(|out, err| import::run(&args, out, err)),
         Verb::Eval(args) => printer.with_out(|out, err| eval::run(&args, out, err)),
         Verb::Compare(args) => printer.with_out(|out, err| compare::run(&args, out, err)),

@@ -202,7 +202,7 @@ fn claim(out: &mut String, claim: &Claim, record: Option<&SupportRecord>, findin
             EvidenceRole::MissingLink => "  gap at  ",
             EvidenceRole::Related => "  see     ",
             // The finding shows the commitment, and the chain after it shows who uses it.
-            EvidenceRole::Commitment | EvidenceRole::DownstreamUse => continue,
+            EvidenceRole::Commitment | EvidenceRole::DownstreamUse | EvidenceRole::LinkedUse => continue,
         };
         if let Some(quote) = &handle.quote {
             self::quote(out, head, quote, LocatedBy::Judge, style);
