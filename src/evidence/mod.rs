@@ -9,6 +9,7 @@ mod index;
 mod packet;
 pub mod quote;
 mod relevance;
+mod scan;
 mod sentence;
 mod terms;
 pub(crate) mod words;
