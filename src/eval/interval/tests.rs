@@ -125,7 +125,7 @@ fn intervals_cover_the_truth_95_times_in_100() {
             right[set] += u64::from(below(&mut random, 5) == 0);
         }
     }
-    let resampled = units.bootstrap(600, 12, 2 * SETS, |sums, out| {
+    let resampled = units.bootstrap(1000, 12, 2 * SETS, |sums, out| {
         out.iter_mut()
             .zip(sums)
             .for_each(|(place, sum)| *place = sum / RUNS as f64);
