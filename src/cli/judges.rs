@@ -151,7 +151,12 @@ impl JudgeArgs {
             let priced = Endpoint::parse(&given.base_url).ok() == Endpoint::parse(&base_url).ok();
             return Ok(Place { base_url: given.base_url, key: given.key, priced });
         }
-        let key = profile.api_key_env.as_ref().and_then(|name| Some((env(name)?, name.clone())));
+        // A key that stands in `.env` beside a URL goes only to that URL, and this is another one.
+        let file_has_url = ["OPENAI_BASE_URL", "API_URL"].iter().any(|name| file.contains_key(*name));
+        let of_file = |name: &String| file.get(name).filter(|_| !file_has_url).cloned();
+        let key = profile.api_key_env.as_ref().and_then(|name| {
+            env(name).map(|key| (key, name.clone())).or_else(|| Some((of_file(name)?, format!("{name} in .env"))))
+        });
         Ok(Place { base_url, key, priced: true })
     }
 
