@@ -9,6 +9,7 @@ mod eval;
 mod exit;
 mod judges;
 mod localize;
+mod panel;
 mod printer;
 mod prompts;
 mod settings;

@@ -4,6 +4,7 @@
 mod golden;
 mod golden_load;
 mod localize;
+mod long;
 mod samples;
 mod schema;
 mod soak;
