@@ -44,6 +44,9 @@ pub(super) struct JudgeArgs {
     /// Tries after the first one, where trying again can help
     #[arg(long, default_value_t = 5, value_name = "N")]
     pub(super) retries: u32,
+    /// The judge's window in tokens, where no profile knows it; a longer run is read in windows
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(super) context_window: Option<u64>,
     /// Judge profiles (base URL, key variable, prices, oddities); they win over the built-in ones
     #[arg(long, value_name = "FILE")]
     pub(super) models: Option<PathBuf>,
@@ -123,6 +126,24 @@ impl JudgeArgs {
         let key = place.key.and_then(|(key, name)| ApiKey::new(&key, name));
         let client = Client::new(endpoint, key.as_ref(), call.attempt)?;
         Ok(Caller::new(client, call, &Memory::default()))
+    }
+
+    /// The window of the model that the flags name, in tokens: the profile's, else `--context-window`; for a
+    /// recording, the one it was made with. `None` when nothing says, and for judges without a window.
+    pub(super) fn window(&self) -> anyhow::Result<Option<u64>> {
+        let forced = self.judge.as_deref().unwrap_or("chat");
+        if let Some(("replay", file)) = forced.split_once(':') {
+            let recorded = Recording::read(file.as_ref())?.fingerprint.get("context_window").and_then(|text| text.parse().ok());
+            return Ok(recorded.or(self.context_window));
+        }
+        match &self.model {
+            Some(model) if forced == "chat" => {
+                let profile = self.profile(model)?.0;
+                Ok(profile.and_then(|profile| profile.context_window).or(self.context_window))
+            }
+            _ if forced.starts_with("scripted:") => Ok(self.context_window),
+            _ => Ok(None),
+        }
     }
 
     /// The profile of a model, and whether it stands in the user's own file.

@@ -10,6 +10,7 @@ mod exit;
 mod import;
 mod judges;
 mod localize;
+mod panel;
 mod printer;
 mod prompts;
 mod selftest;
