@@ -224,8 +224,8 @@ fn what_cannot_become_smaller_fails_with_both_numbers() {
 #[test]
 fn a_task_longer_than_its_part_of_the_window_is_shown_by_its_ends() {
     let task = format!("First words. {} Last words?", "document ".repeat(50_000));
-    let spans = (1..=3).map(|n| Span { id: format!("s{n}"), text: format!("step {n}"), ..Span::default() });
-    let run = Arc::new(Trajectory::new("task", task, spans.collect()).0);
+    let all = (1..=3).map(|n| Span { id: format!("s{n}"), text: format!("step {n}"), ..Span::default() });
+    let run = Arc::new(Trajectory::new("task", task, all.collect()).0);
     let (report, rounds) = rounds(&run, settings(Method::Drift, Some(10_000)), |ask| judge(ask, &[], &["s2"]));
     assert_eq!(spans(&report), ["s2"]);
     for ask in rounds.iter().flatten() {
