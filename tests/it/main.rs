@@ -3,6 +3,7 @@
 
 mod golden;
 mod golden_load;
+mod import;
 mod localize;
 mod samples;
 mod schema;
