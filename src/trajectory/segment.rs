@@ -245,3 +245,6 @@ pub(crate) fn units(turns: Vec<Turn>) -> Vec<Vec<Turn>> {
     }
     units
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,6 +6,7 @@ mod floors;
 mod golden;
 mod golden_eval;
 mod golden_load;
+mod import;
 mod localize;
 mod long;
 mod samples;

@@ -193,8 +193,12 @@ impl State {
     /// A tool call that goes for something else than the calls before.
     fn new_target(&self, unit: &Unit, last: &Unit) -> bool {
         let tool = unit.tool.as_deref().unwrap_or_default();
+        if acts(tool) && !self.acted && last.kind == Role::User && self.span > 0 {
+            // What was agreed is now carried out.
+            return true;
+        }
         if self.open.calls == 0 {
-            return acts(tool) && !self.acted && last.kind == Role::User && self.span > 0;
+            return false;
         }
         if is_plan_tool(tool) {
             return !self.open.tools.contains(tool);
@@ -207,7 +211,7 @@ impl State {
             // The first look-up found out who or what this is about; now the work begins.
             return true;
         }
-        let wanted = words(&unit.arguments);
+        let wanted = words(&values(&unit.arguments));
         let known = |word: &u64| self.open.words.contains(word) || self.before.contains(word);
         let named = !wanted.is_empty() && wanted.iter().all(known);
         if self.dialogue {
@@ -326,6 +330,25 @@ fn arguments(text: &str) -> &str {
     call.map_or(text, |(_, rest)| {
         rest.trim_end().trim_end_matches('>').trim_end_matches(')')
     })
+}
+
+/// The values in a call's arguments without the names of its parameters.
+fn values(arguments: &str) -> String {
+    fn collect(value: &serde_json::Value, found: &mut Vec<String>) {
+        match value {
+            serde_json::Value::String(text) => found.push(text.clone()),
+            serde_json::Value::Number(number) => found.push(number.to_string()),
+            serde_json::Value::Array(list) => list.iter().for_each(|value| collect(value, found)),
+            serde_json::Value::Object(fields) => fields.values().for_each(|value| collect(value, found)),
+            serde_json::Value::Null | serde_json::Value::Bool(_) => {}
+        }
+    }
+    let Ok(parsed) = serde_json::from_str(arguments) else {
+        return arguments.to_owned();
+    };
+    let mut found = Vec::new();
+    collect(&parsed, &mut found);
+    found.join(" ")
 }
 
 /// The instruction in an orchestrator's ledger: JSON with `instruction_or_question`.
