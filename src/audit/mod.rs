@@ -2,6 +2,27 @@
 //!
 //! [`Audit`] hands out typed questions ([`Ask`]), takes typed answers ([`Answer`]) and ends with a
 //! [`Report`]. It knows no HTTP, prompt, clock or disk.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use auditor::audit::{Audit, Method, Settings};
+//! use auditor::trajectory::{Span, Trajectory};
+//!
+//! let span = |id: &str, text: &str| Span { id: id.into(), text: text.into(), ..Span::default() };
+//! let spans = vec![span("s1", "search(\"mill\")"), span("s2", "Final answer: 1868.")];
+//! let (run, _warnings) = Trajectory::new("r1", "When did the mill open?", spans);
+//! let mut audit = Audit::new(Arc::new(run), Settings::new(Method::Drift));
+//! let report = loop {
+//!     for ask in audit.poll_asks() {
+//!         let answer = auditor::offline::answer(&ask); // or a model, a recording, a script
+//!         audit.handle_answer(ask.id, answer);
+//!     }
+//!     if let Some(report) = audit.poll_report() {
+//!         break report;
+//!     }
+//! };
+//! println!("{:?}", report.verdict);
+//! ```
 
 mod ask;
 mod cause;
@@ -19,7 +40,7 @@ mod verdict;
 mod view;
 
 pub use ask::{
-    Answer, Ask, AskId, BareQuestion, KeeperQuestion, Outcome, Previous, Question, RunView, SeekerQuestion,
+    Answer, Ask, AskId, BareQuestion, GdQuestion, KeeperQuestion, Outcome, Previous, Question, RunView, SeekerQuestion,
     TracerQuestion, UserKnows, ViewSpan,
 };
 pub use cause::{Cause, CauseKind};

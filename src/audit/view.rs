@@ -32,6 +32,19 @@ impl RunView {
     }
 }
 
+impl ViewSpan {
+    /// The span at `position`, cut to at most `most` Unicode scalar values in the way of
+    /// [`RunView::fitted`], and how many of them are shown.
+    #[must_use]
+    pub fn cut(run: &Trajectory, position: usize, most: usize) -> (Self, usize) {
+        let Some(span) = run.spans().get(position) else {
+            return (Self { position, excerpts: Vec::new() }, 0);
+        };
+        let length = span.text.chars().count();
+        (Self { position, excerpts: excerpts(span, length, most) }, length.min(most))
+    }
+}
+
 /// The length to which longer spans are cut so that all together fit the budget.
 fn common_share(lengths: &[usize], budget: usize) -> usize {
     let mut sorted = lengths.to_vec();

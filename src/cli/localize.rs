@@ -5,18 +5,19 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
-use futures_util::StreamExt;
+use futures_util::{StreamExt, stream};
 
 use super::Exit;
 use super::exit::Tally;
 use super::judges::{AnyJudge, JudgeArgs};
 use super::printer::Printer;
 use crate::audit::{Method, Outcome, Settings, UserKnows};
-use crate::drive::{Budget, JudgeKind, Judge, Session, localize, usable};
-use crate::report::{self, ResultRow, Status, Style};
+use crate::drive::{Budget, Judge, JudgeInfo, JudgeKind, Session, decider, judge_findings, localize, usable};
+use crate::gd::GdSettings;
+use crate::report::{self, GdRow, ResultRow, Status, Style};
 use crate::store::{Fingerprint, Journal, files};
 use crate::trajectory::formats::{InputError, ReadOptions, Record, Records};
-use crate::trajectory::Source;
+use crate::trajectory::{Source, Stage};
 
 const AFTER_HELP: &str = "\
 Input: JSON or JSONL, told apart by content: TELBench rows {id, question, spans: [{id, raw}]},
@@ -76,6 +77,9 @@ pub(super) struct LocalizeArgs {
     /// Stop when this many US dollars are spent
     #[arg(long, value_name = "USD")]
     max_cost: Option<f64>,
+    /// Have the goal-drift judge score the harmful spans, and the span before the first
+    #[arg(long)]
+    gd: bool,
     /// End with exit code 1 when this is found
     #[arg(long, value_enum, default_value_t = FailOn::None)]
     fail_on: FailOn,
@@ -140,6 +144,12 @@ impl LocalizeArgs {
         settings
     }
 
+    /// Settings of the goal-drift judge, when it is wanted.
+    fn drift_settings(&self, judge: &JudgeInfo) -> Option<GdSettings> {
+        let decided_by = decider(judge).to_owned();
+        self.gd.then(|| GdSettings { max_output: self.max_output, decided_by, ..GdSettings::default() })
+    }
+
     /// What the answers of a recording depend on, beside the requests themselves, which carry hashes.
     fn fingerprint(&self, judge: &AnyJudge, prompts_hash: &str) -> Fingerprint {
         let info = judge.info();
@@ -191,11 +201,30 @@ async fn audit_all(args: &LocalizeArgs, session: Arc<Session<AnyJudge>>, printer
     let options = ReadOptions { question: args.question.clone(), ..ReadOptions::default() };
     let files = args.files.clone();
     let records = files.into_iter().flat_map(move |path| records_of(&path, &options));
-    let mut results = std::pin::pin!(localize(session.clone(), records, args.settings(), usize::from(args.jobs)));
+    let results = localize(session.clone(), records, args.settings(), usize::from(args.jobs));
+    let gate = tokio::sync::Semaphore::new(usize::from(args.jobs));
+    let drift = args.drift_settings(&session.judge.info());
+    let scored = results.zip(stream::iter(0_u64..)).map(|(mut result, input)| {
+        let (session, gate, drift) = (&session, &gate, &drift);
+        async move {
+            let gd = match drift {
+                Some(settings) => judge_findings(session, &result, input, settings, gate).await,
+                None => None,
+            };
+            if let Some(gd) = &gd {
+                result.usage.insert(Stage::Gd, gd.judged.usage.clone());
+                let mended = gd.judged.report.iter().flat_map(|report| &report.warnings);
+                result.warnings.extend(gd.judged.notes.iter().chain(mended).cloned());
+            }
+            (result, gd)
+        }
+    });
+    let mut results = std::pin::pin!(scored.buffered(usize::from(args.jobs)));
     let mut tally = Tally::default();
     let style = Style { color: printer.color };
-    while let Some(result) = results.next().await {
-        let row = ResultRow::new(&result);
+    while let Some((result, gd)) = results.next().await {
+        let mut row = ResultRow::new(&result);
+        row.gd = gd.as_ref().map(GdRow::new);
         tally.add(&row);
         if args.format == Format::Json {
             printer.result(&serde_json::to_string(&row).context("writing a result")?)?;

@@ -3,10 +3,12 @@
 //! Arguments are read twice: as typed (clap structs, one file per verb) and as resolved
 //! ([`settings`]), which may look at the environment and at `.env`.
 
+mod align;
 mod compare;
 mod doctor;
 mod eval;
 mod exit;
+mod judge;
 mod judges;
 mod localize;
 mod printer;
@@ -59,6 +61,10 @@ enum LogFormat {
 enum Verb {
     /// Say which spans of a run did the harm, which was the first, and why
     Localize(localize::LocalizeArgs),
+    /// Judge turns of runs against their goals: JSONL in, JSONL out
+    Judge(judge::JudgeCommand),
+    /// Score turns against the goal by every tier: shared words, embeddings, judge
+    Align(align::AlignArgs),
     /// Score predictions against gold
     Eval(eval::EvalArgs),
     /// Show where two predictions differ, case by case
@@ -103,6 +109,8 @@ pub fn main() -> ExitCode {
 fn run(verb: Verb, printer: &mut Printer) -> anyhow::Result<Exit> {
     match verb {
         Verb::Localize(args) => localize::run(&args, printer),
+        Verb::Judge(args) => judge::run(&args, printer),
+        Verb::Align(args) => align::run(&args, printer),
         Verb::Prompts(verb) => prompts::run(&verb, printer),
         Verb::Eval(args) => printer.with_out(|out, err| eval::run(&args, out, err)),
         Verb::Compare(args) => printer.with_out(|out, err| compare::run(&args, out, err)),

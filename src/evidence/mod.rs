@@ -10,6 +10,7 @@ mod packet;
 pub mod quote;
 mod relevance;
 mod sentence;
+mod telling;
 mod terms;
 pub(crate) mod words;
 
@@ -18,3 +19,4 @@ pub use drift::default_budget;
 pub use index::Index;
 pub use packet::{ContextRequest, GrepRow, Packet, PacketLimits};
 pub use quote::{Quote, QuoteStatus};
+pub use telling::telling_words;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::drift::GdRow;
 use crate::audit::{Cause, Finding, Method, Report, Verdict};
 use crate::drive::{CaseResult, Ended, JudgeInfo};
 use crate::evidence::Packet;
@@ -93,6 +94,9 @@ pub struct ResultRow {
     pub prediction: Option<Prediction>,
     /// What the stages established, up to a failure.
     pub audit: AuditRow,
+    /// What the goal-drift judge said, with `--gd` and harmful spans.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gd: Option<GdRow>,
     /// Ids the judge named that no span has.
     pub rejected_span_ids: Vec<String>,
     /// Who judged.
@@ -131,6 +135,7 @@ impl ResultRow {
             cause: None,
             prediction: None,
             audit: AuditRow::default(),
+            gd: None,
             rejected_span_ids: Vec::new(),
             judge: result.judge.clone(),
             usage: usage(result),

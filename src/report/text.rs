@@ -66,7 +66,7 @@ pub fn plain(text: &str) -> String {
     out
 }
 
-fn clipped(text: &str) -> String {
+pub(super) fn clipped(text: &str) -> String {
     let text = plain(text);
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}…", text[..end].trim_end()),
@@ -75,7 +75,7 @@ fn clipped(text: &str) -> String {
 }
 
 /// Folds words at [`WIDTH`], every line behind `indent`, the first behind `head` instead.
-fn folded(out: &mut String, head: &str, indent: &str, text: &str) {
+pub(super) fn folded(out: &mut String, head: &str, indent: &str, text: &str) {
     let mut line = head.to_owned();
     let mut width = unicode_width::UnicodeWidthStr::width(head);
     let mut empty = true;
@@ -154,6 +154,9 @@ fn verdict(out: &mut String, row: &ResultRow, run: Option<&Trajectory>, style: S
     let _ = writeln!(out);
     for finding in &row.audit.findings {
         self::finding(out, row, finding, style);
+    }
+    if let Some(gd) = &row.gd {
+        super::drift::section(out, gd);
     }
     if let Some(run) = run {
         map(out, row, run, style);

@@ -6,6 +6,7 @@ mod floors;
 mod golden;
 mod golden_eval;
 mod golden_load;
+mod judge;
 mod localize;
 mod samples;
 mod schema;
