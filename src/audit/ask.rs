@@ -66,7 +66,7 @@ pub enum Outcome {
 }
 
 /// What the user tells the judge about the run beyond its record.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct UserKnows {
     /// How the run ended.
     pub outcome: Outcome,

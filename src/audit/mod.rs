@@ -3,6 +3,17 @@
 //! [`Audit`] hands out typed questions ([`Ask`]), takes typed answers ([`Answer`]) and ends with a
 //! [`Report`]. It knows no HTTP, prompt, clock or disk.
 //!
+//! | file | what it holds |
+//! |---|---|
+//! | `machine` | the audit as its driver sees it |
+//! | `stage` | asking a question until there is a reply; a long run in windows |
+//! | `stages` | what each stage is asked and what is made of its replies |
+//! | `window`, `room`, `sizing` | how much of a run a request shows, in estimated tokens |
+//! | `merge` | the ledgers of windows as one |
+//! | `keeper`, `seeker`, `tracer`, `ids`, `findings` | replies read against the run |
+//! | [`votes`] | repeats of an audit, and two judges |
+//! | [`paper`] | the published deterministic steps |
+//!
 //! ```
 //! use std::sync::Arc;
 //! use auditor::audit::{Audit, Method, Settings};
@@ -26,18 +37,29 @@
 
 mod ask;
 mod cause;
+mod draft;
 mod findings;
 mod ids;
 mod keeper;
 mod machine;
+mod merge;
 mod method;
 pub mod paper;
+mod room;
 mod seeker;
+mod sizing;
+mod stage;
+mod stages;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+#[path = "tests/long.rs"]
+mod tests_long;
 mod tracer;
 mod verdict;
 mod view;
+pub mod votes;
+mod window;
 
 pub use ask::{
     Answer, Ask, AskId, BareQuestion, GdQuestion, KeeperQuestion, Outcome, Previous, Question, RunView, SeekerQuestion,
@@ -46,4 +68,5 @@ pub use ask::{
 pub use cause::{Cause, CauseKind};
 pub use machine::{Audit, Settings};
 pub use method::Method;
+pub use room::{FIXED_TOKENS, tokens};
 pub use verdict::{Finding, Found, LocatedBy, Report, Role, Verdict};

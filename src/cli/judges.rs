@@ -44,6 +44,9 @@ pub(super) struct JudgeArgs {
     /// Tries after the first one, where trying again can help
     #[arg(long, default_value_t = 5, value_name = "N")]
     pub(super) retries: u32,
+    /// The judge's window in tokens, where no profile knows it; a longer run is read in windows
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(super) context_window: Option<u64>,
     /// Judge profiles (base URL, key variable, prices, oddities); they win over the built-in ones
     #[arg(long, value_name = "FILE")]
     pub(super) models: Option<PathBuf>,
@@ -111,6 +114,7 @@ impl JudgeArgs {
         let mut call = CallSettings::new(params);
         call.attempt = Duration::from_secs_f64(self.timeout);
         call.retry.retries = self.retries;
+        call.seed = settings::seed();
         call.price = if place.priced { profile.price } else { None };
         call.quirks = profile.quirks;
         call.quirks.json = match self.json_mode {
@@ -132,6 +136,24 @@ impl JudgeArgs {
         let endpoint = Endpoint::parse(&given.base_url).with_context(|| format!("base URL {:?}", given.base_url))?;
         let key = given.key.and_then(|(key, name)| ApiKey::new(&key, name));
         Ok(Client::new(endpoint, key.as_ref(), Duration::from_secs_f64(self.timeout))?)
+    }
+
+    /// The window of the model that the flags name, in tokens: the profile's, else `--context-window`; for a
+    /// recording, the one it was made with. `None` when nothing says, and for judges without a window.
+    pub(super) fn window(&self) -> anyhow::Result<Option<u64>> {
+        let forced = self.judge.as_deref().unwrap_or("chat");
+        if let Some(("replay", file)) = forced.split_once(':') {
+            let recorded = Recording::read(file.as_ref())?.fingerprint.get("context_window").and_then(|text| text.parse().ok());
+            return Ok(recorded.or(self.context_window));
+        }
+        match &self.model {
+            Some(model) if forced == "chat" => {
+                let profile = self.profile(model)?.0;
+                Ok(profile.and_then(|profile| profile.context_window).or(self.context_window))
+            }
+            _ if forced.starts_with("scripted:") => Ok(self.context_window),
+            _ => Ok(None),
+        }
     }
 
     /// The profile of a model, and whether it stands in the user's own file.
@@ -160,7 +182,12 @@ impl JudgeArgs {
             let priced = Endpoint::parse(&given.base_url).ok() == Endpoint::parse(&base_url).ok();
             return Ok(Place { base_url: given.base_url, key: given.key, priced });
         }
-        let key = profile.api_key_env.as_ref().and_then(|name| Some((env(name)?, name.clone())));
+        // A key that stands in `.env` beside a URL goes only to that URL, and this is another one.
+        let file_has_url = ["OPENAI_BASE_URL", "API_URL"].iter().any(|name| file.contains_key(*name));
+        let of_file = |name: &String| file.get(name).filter(|_| !file_has_url).cloned();
+        let key = profile.api_key_env.as_ref().and_then(|name| {
+            env(name).map(|key| (key, name.clone())).or_else(|| Some((of_file(name)?, format!("{name} in .env"))))
+        });
         Ok(Place { base_url, key, priced: true })
     }
 

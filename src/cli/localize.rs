@@ -10,9 +10,10 @@ use futures_util::{StreamExt, stream};
 use super::Exit;
 use super::exit::Tally;
 use super::judges::{AnyJudge, JudgeArgs};
+use super::panel::PanelArgs;
 use super::printer::Printer;
 use crate::audit::{Method, Outcome, Settings, UserKnows};
-use crate::drive::{Budget, Judge, JudgeInfo, JudgeKind, Session, decider, judge_findings, localize, usable};
+use crate::drive::{Budget, Judge, JudgeInfo, JudgeKind, Session, decider, judge_findings, localize_by, usable};
 use crate::gd::GdSettings;
 use crate::report::{self, GdRow, ResultRow, Status, Style};
 use crate::store::{Fingerprint, Journal, files};
@@ -30,7 +31,10 @@ Examples:
   OPENAI_API_KEY=… auditor localize run.json --model gpt-5.4-mini
   auditor localize run.json --model qwen --base-url http://127.0.0.1:8080/v1
   auditor localize runs.jsonl --model m --record answers.jsonl    then, after a crash:
-  auditor localize runs.jsonl --model m --resume answers.jsonl";
+  auditor localize runs.jsonl --model m --resume answers.jsonl
+  auditor localize long.json --model m --context-window 32768     a run that does not fit is read in windows
+  auditor localize run.json --model m --repeats 5                 how far the verdicts of one judge spread
+  auditor localize run.json --model m --second-judge n --agree    only what two judges say";
 
 /// Flags of `localize`.
 #[derive(Debug, Args)]
@@ -47,16 +51,18 @@ pub(super) struct LocalizeArgs {
     format: Format,
     #[command(flatten)]
     judge: JudgeArgs,
+    #[command(flatten)]
+    panel: PanelArgs,
     /// Output tokens a reply may take
     #[arg(long, default_value_t = 4096, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(16..))]
     max_output: u32,
     /// Runs audited at a time
     #[arg(short, long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: u16,
-    /// What you know of how the runs ended; told to the judge
+    /// What you know of how the runs ended; told to the judge and written in the result
     #[arg(long, value_enum, default_value_t = OutcomeWord::Unknown)]
     outcome: OutcomeWord,
-    /// The right answer, told to the judge
+    /// The right answer; told to the judge and written in the result
     #[arg(long, value_name = "TEXT")]
     reference_answer: Option<String>,
     /// The question of every run, whatever the record says
@@ -135,8 +141,9 @@ enum FailOn {
 }
 
 impl LocalizeArgs {
-    fn settings(&self) -> Settings {
+    fn settings(&self, context_window: Option<u64>) -> Settings {
         let mut settings = Settings::new(self.method.into());
+        settings.context_window = context_window;
         settings.max_output = self.max_output;
         settings.user =
             UserKnows { outcome: self.outcome.into(), reference_answer: self.reference_answer.clone() };
@@ -151,10 +158,10 @@ impl LocalizeArgs {
     }
 
     /// What the answers of a recording depend on, beside the requests themselves, which carry hashes.
-    fn fingerprint(&self, judge: &AnyJudge, prompts_hash: &str) -> Fingerprint {
-        let info = judge.info();
+    fn fingerprint(&self, session: &Session<AnyJudge>, window: Option<u64>, prompts_hash: &str) -> Fingerprint {
+        let info = session.judge.info();
         let text = |value: Option<String>| value.unwrap_or_else(|| "none".to_owned());
-        [
+        let mut fingerprint: Fingerprint = [
             ("judge", info.kind.word().to_owned()),
             ("model", text(info.model)),
             ("endpoint", text(info.endpoint)),
@@ -163,7 +170,15 @@ impl LocalizeArgs {
         ]
         .into_iter()
         .map(|(name, value)| (name.to_owned(), value))
-        .collect()
+        .collect();
+        if let Some(window) = window {
+            fingerprint.insert("context_window".to_owned(), window.to_string());
+        }
+        if let Some(second) = session.second.as_ref().map(Judge::info) {
+            fingerprint.insert("second_model".to_owned(), text(second.model));
+            fingerprint.insert("second_endpoint".to_owned(), text(second.endpoint));
+        }
+        fingerprint
     }
 }
 
@@ -173,8 +188,10 @@ pub(super) fn run(args: &LocalizeArgs, printer: &mut Printer) -> anyhow::Result<
     if judge.info().kind == JudgeKind::Offline {
         printer.note("auditor: no model named, so the offline judge answers: an evidence check of the text alone (--model NAME asks a model)");
     }
-    let fingerprint = args.fingerprint(&judge, &prompts.hash());
+    let window = args.panel.window(&args.judge)?;
     let mut session = Session::new(judge);
+    session.second = args.panel.second(&args.judge, &prompts)?;
+    let fingerprint = args.fingerprint(&session, window, &prompts.hash());
     session.budget = Budget::capped(args.max_cost);
     if let Some(path) = &args.record {
         session.journal = Some(Journal::create(path, &fingerprint).context("--record")?);
@@ -188,10 +205,15 @@ pub(super) fn run(args: &LocalizeArgs, printer: &mut Printer) -> anyhow::Result<
         session.recorded = usable(recording, args.retry_failed);
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("starting the runtime")?;
-    runtime.block_on(audit_all(args, Arc::new(session), printer))
+    runtime.block_on(audit_all(args, args.settings(window), Arc::new(session), printer))
 }
 
-async fn audit_all(args: &LocalizeArgs, session: Arc<Session<AnyJudge>>, printer: &mut Printer) -> anyhow::Result<Exit> {
+async fn audit_all(
+    args: &LocalizeArgs,
+    settings: Settings,
+    session: Arc<Session<AnyJudge>>,
+    printer: &mut Printer,
+) -> anyhow::Result<Exit> {
     let cancel = session.cancel.clone();
     tokio::spawn(async move {
         if tokio::signal::ctrl_c().await.is_ok() {
@@ -201,7 +223,7 @@ async fn audit_all(args: &LocalizeArgs, session: Arc<Session<AnyJudge>>, printer
     let options = ReadOptions { question: args.question.clone(), ..ReadOptions::default() };
     let files = args.files.clone();
     let records = files.into_iter().flat_map(move |path| records_of(&path, &options));
-    let results = localize(session.clone(), records, args.settings(), usize::from(args.jobs));
+    let results = localize_by(session.clone(), records, settings, args.panel.panel(), usize::from(args.jobs));
     let gate = tokio::sync::Semaphore::new(usize::from(args.jobs));
     let drift = args.drift_settings(&session.judge.info());
     let scored = results.zip(stream::iter(0_u64..)).map(|(mut result, input)| {
@@ -247,20 +269,33 @@ async fn audit_all(args: &LocalizeArgs, session: Arc<Session<AnyJudge>>, printer
     Ok(tally.exit(interrupted, args.fail_on == FailOn::Harmful))
 }
 
-/// A row without a verdict is said on stderr too, where a reader of `| jq` sees it.
+/// A row without a verdict is said on stderr too, where a reader of `| jq` sees it, and so is a second judge
+/// or a repeat without one.
 fn complain(row: &ResultRow, printer: &Printer) {
-    let Some(cause) = &row.cause else { return };
-    let word = match row.status {
+    let word = |status| match status {
         Status::Refused => "refused",
         Status::NotRun => "not run",
         Status::Failed | Status::Ok => "failed",
     };
+    let mut complaints: Vec<String> = Vec::new();
+    if let Some(cause) = &row.cause {
+        complaints.push(format!("{}: {}", word(row.status), report::plain(&cause.message)));
+    }
+    if let Some((second, cause)) = row.second.as_ref().and_then(|second| Some((second, second.cause.as_ref()?))) {
+        complaints.push(format!("second judge {}: {}", word(second.status), report::plain(&cause.message)));
+    }
+    for failed in row.repeats.iter().flat_map(|repeats| &repeats.failed).filter(|_| row.cause.is_none()) {
+        let word = if failed.refused { "refused" } else { "failed" };
+        complaints.push(format!("repeat {} {word}: {}", failed.repeat + 1, report::plain(&failed.cause.message)));
+    }
     let place = match row.source.line {
         Some(line) => format!("{}:{line}", row.source.file),
         None => row.source.file.clone(),
     };
     let id = row.case_id.as_deref().map(|id| format!(" ({})", report::plain(id))).unwrap_or_default();
-    printer.error(&format!("{}{id}: {word}: {}", report::plain(&place), report::plain(&cause.message)));
+    for complaint in complaints {
+        printer.error(&format!("{}{id}: {complaint}", report::plain(&place)));
+    }
 }
 
 fn summary(tally: &Tally) -> String {

@@ -8,9 +8,11 @@ mod compare;
 mod doctor;
 mod eval;
 mod exit;
+mod import;
 mod judge;
 mod judges;
 mod localize;
+mod panel;
 mod printer;
 mod prompts;
 mod selftest;
@@ -61,6 +63,8 @@ enum LogFormat {
 enum Verb {
     /// Say which spans of a run did the harm, which was the first, and why
     Localize(localize::LocalizeArgs),
+    /// Turn logs of agent frameworks into rows of spans
+    Import(import::ImportArgs),
     /// Judge turns of runs against their goals: JSONL in, JSONL out
     Judge(judge::JudgeCommand),
     /// Score turns against the goal by every tier: shared words, embeddings, judge
@@ -112,6 +116,7 @@ fn run(verb: Verb, printer: &mut Printer) -> anyhow::Result<Exit> {
         Verb::Judge(args) => judge::run(&args, printer),
         Verb::Align(args) => align::run(&args, printer),
         Verb::Prompts(verb) => prompts::run(&verb, printer),
+        Verb::Import(args) => printer.with_out(|out, err| import::run(&args, out, err)),
         Verb::Eval(args) => printer.with_out(|out, err| eval::run(&args, out, err)),
         Verb::Compare(args) => printer.with_out(|out, err| compare::run(&args, out, err)),
         Verb::Doctor(args) => doctor::run(&args, printer),
@@ -134,7 +139,10 @@ fn log(verbose: u8, format: LogFormat) {
     };
     // async-openai logs whole bodies, which hold the run's text.
     let filter = EnvFilter::new(format!("off,auditor={level},async_openai=off"));
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
+    let builder = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_target(false);
     let color = printer::color_on_stderr();
     let set = match format {
         LogFormat::Text => builder.with_ansi(color).without_time().try_init(),

@@ -3,22 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::context::view;
 use super::request::Prepared;
 use super::rubric::{Thresholds, complement};
 use super::tiers::Plan;
 use super::verdict::{GdReport, Summary, TurnStatus, TurnVerdict};
-use crate::audit::{Answer, Ask, AskId, Cause, CauseKind, GdQuestion, Method, Previous, Question, RunView, ViewSpan};
+use crate::audit::{Answer, Ask, AskId, Cause, CauseKind, GdQuestion, Method, Previous, Question};
 use crate::evidence::quote;
 use crate::reply::{GdReply, StageReply};
 use crate::trajectory::{Stage, Trajectory, Warning, WarningCode};
 
 /// How often a request that overflowed the judge's window is halved before the turn is given up.
 const MAX_SHRINKS: u8 = 2;
-/// Most Unicode scalar values shown of one earlier turn.
-const EARLIER_CHARS: usize = 1500;
-/// Room below which no further earlier turn is begun.
-const LEAST_CHARS: usize = 80;
-
 /// What the judge needs to know beside the run.
 #[derive(Clone, Debug)]
 pub struct GdSettings {
@@ -207,24 +203,6 @@ impl GdAudit {
     }
 }
 
-/// The turn, and before it as many of the nearest turns as there is room for, each cut to a bounded length.
-/// Nothing after it: a turn is judged by what the run had shown.
-fn view(run: &Trajectory, turn: usize, budget: usize) -> RunView {
-    let (own, used) = ViewSpan::cut(run, turn, budget);
-    let mut left = budget.saturating_sub(used);
-    let mut spans = vec![own];
-    for position in (0..turn).rev() {
-        if left < LEAST_CHARS {
-            break;
-        }
-        let (shown, used) = ViewSpan::cut(run, position, left.min(EARLIER_CHARS));
-        spans.push(shown);
-        left -= used;
-    }
-    spans.reverse();
-    RunView { spans }
-}
-
 fn why(answer: &Answer, attempts: u32) -> Cause {
     let cause = |kind, message: String| Cause { stage: Some(Stage::Gd), attempts: Some(attempts), ..Cause::new(kind, message) };
     match answer {
@@ -367,15 +345,9 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_is_shown_whole_with_the_nearest_before_it_and_nothing_after() {
-        let long = "x".repeat(4000);
-        let run = run(&["first", &long, "near", "the turn", "later"]);
-        let view = view(&run, 3, 1000);
-        let positions: Vec<usize> = view.spans.iter().map(|span| span.position).collect();
-        assert_eq!(positions, [1, 2, 3]);
-        assert_eq!(view.spans[2].excerpts, [0..8]);
-        assert!(view.shown_of(&run).0 <= 1000);
-        let audit = GdAudit::of_turns(run, Vec::new(), &[3], GdSettings { context_chars: 8, ..GdSettings::default() });
+    fn a_request_that_does_not_fit_is_made_smaller() {
+        let run = run(&["first", "the turn"]);
+        let audit = GdAudit::of_turns(run, Vec::new(), &[1], GdSettings { context_chars: 8, ..GdSettings::default() });
         let (report, asked) = judged(audit, |_, attempt| match attempt {
             0 => Answer::Overflow { limit: None, needed: None },
             _ => answer("{\"gd\": 0}"),

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use super::lexicon::{self, Cue};
 use super::roles::{self, Role, Segment};
-use super::shown::{self, Shown, Stems};
+use super::shown::{self, Shown};
 use super::statements::{self, Statement};
-use super::text::{self, Shape};
+use super::text::{self, Shape, Stems};
 use super::values::{self, Date, Value};
 use crate::trajectory::Trajectory;
 

@@ -8,7 +8,7 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `roles` | whose words: agent, tool, user, call, code |
-//! | `text`, `values` | words and sentences; numbers, dates and units in normal form |
+//! | `text`, `values`, `units` | words and sentences; numbers, dates and units in normal form |
 //! | `lexicon` | words that settle, hedge, plan, cite, give up … in five languages |
 //! | `statements`, `shown`, `case` | what was said, what was shown, both together |
 //! | `checks` | one file a kind of defect, each with its fault of TELBench's list |
@@ -25,6 +25,7 @@ mod shown;
 mod statements;
 mod text;
 mod trace;
+mod units;
 mod values;
 
 use crate::audit::{Answer, Ask, Cause, CauseKind, Question};

@@ -2,37 +2,12 @@
 //! word that the agent uses occurs. Built in one pass; only words of the agent and of the task are
 //! kept, so that the index grows with what is to be looked up.
 
-use std::collections::{HashMap, HashSet};
-use std::hash::{BuildHasherDefault, Hasher};
+use std::collections::HashMap;
 
 use super::roles::{Role, Segment};
-use super::text::{self, Shape, Token};
+use super::text::{self, ByStem, Shape, Stems, Token};
 use super::values::{self, Date, Found, Value};
 use crate::trajectory::Trajectory;
-
-/// Stems are hashes already.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Ready(u64);
-
-impl Hasher for Ready {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
-        }
-    }
-
-    fn write_u64(&mut self, value: u64) {
-        self.0 = value;
-    }
-}
-
-/// A set of stems.
-pub(super) type Stems = HashSet<u64, BuildHasherDefault<Ready>>;
-type ByStem<T> = HashMap<u64, T, BuildHasherDefault<Ready>>;
 
 /// A sentence of tool output.
 #[derive(Clone, Debug)]
@@ -50,7 +25,7 @@ pub(super) struct Sentence {
 /// A document of tool output: one text of a result list, one page, one output.
 #[derive(Clone, Debug)]
 pub(super) struct Doc {
-    /// Kept stems of its first line or title.
+    /// All stems of its first line or title.
     pub(super) title: Vec<u64>,
 }
 
@@ -139,7 +114,7 @@ impl Shown {
                 .filter(|stem| wanted.contains(stem))
                 .collect();
             if at == 0 && end - start <= 120 {
-                title.clone_from(&stems);
+                title.extend(tokens.iter().map(|token| token.stem));
             }
             let dated = tokens.iter().any(|token| token.shape == Shape::Number);
             let values = if dated {
@@ -183,7 +158,8 @@ impl Shown {
             note(self.postings.entry(*stem).or_default());
         }
         for token in tokens.iter().filter(|token| token.shape == Shape::Number) {
-            if let Some(number) = text.get(token.start..token.end).and_then(values::literal) {
+            let digits = text.get(token.start..token.end).unwrap_or("");
+            for number in values::literal(digits).into_iter().chain(values::other_reading(digits)) {
                 note(self.numbers.entry(bits(number)).or_default());
             }
         }
@@ -308,14 +284,16 @@ fn documents(text: &str, start: usize, end: usize) -> Vec<(usize, usize, bool)> 
     if out.len() > 1 {
         let structured = out
             .iter()
-            .any(|(from, to, _)| to - from >= LONG_STRING && text.get(from - 1..*from) == Some("\""));
+            .any(|(from, to, _)| to - from >= LONG_STRING && after_quote(text, *from));
         if structured {
-            out.retain(|(from, to, _)| {
-                to - from >= LONG_STRING && from.checked_sub(1).and_then(|quote| text.get(quote..*from)) == Some("\"")
-            });
+            out.retain(|(from, to, _)| to - from >= LONG_STRING && after_quote(text, *from));
         }
     }
     out
+}
+
+fn after_quote(text: &str, at: usize) -> bool {
+    at.checked_sub(1).and_then(|quote| text.get(quote..at)) == Some("\"")
 }
 
 /// A JSON string of this many bytes is a text of its own.

@@ -94,8 +94,7 @@ fn statement(text: &str, segment: &Segment, start: usize, end: usize) -> Stateme
     let cues = lexicon::cues(&lower);
     let mut tokens = Vec::new();
     text::tokens(text, start, end, false, &mut tokens);
-    let spell = cues.has(Cue::Sum) || cues.has(Cue::Difference);
-    let values = values::values(text, &tokens, spell);
+    let values = values::values(text, &tokens, true);
     let values = without_list_mark(text, start, values);
     Statement {
         span: segment.span,

@@ -177,7 +177,7 @@ fn repeats(case: &Case<'_>, defect: &Defect, statement: &Statement) -> bool {
         .content()
         .filter(|token| defect.trail.words.contains(&token.stem))
         .count();
-    shared >= 2 || (shared == 1 && statement.cues.has(Cue::Conclude))
+    shared >= 2 || (shared == 1 && (statement.cues.has(Cue::Conclude) || statement.cues.has(Cue::Answer)))
 }
 
 /// The statement names what the answer then gives, or the answer names nothing (yes, no).

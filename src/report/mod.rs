@@ -4,11 +4,12 @@ mod align;
 mod drift;
 mod dto;
 mod judge;
+mod panel;
 mod text;
 
 pub use align::{ALIGN_SCHEMA, AlignRow, AlignTurn, Excess};
 pub use drift::GdRow;
-pub use dto::{AuditRow, PacketRow, Prediction, RESULT_SCHEMA, ResultRow, SourceRow, Status};
+pub use dto::{AuditRow, PacketRow, Prediction, RESULT_SCHEMA, ResultRow, SecondRow, SourceRow, Status};
 pub use judge::{JudgeRow, judge_request_schema, judge_response_schema};
 pub use text::{Style, plain, render};
 

@@ -111,11 +111,14 @@ pub fn render(row: &ResultRow, run: Option<&Trajectory>, style: Style) -> String
     if let Some(run) = run {
         folded(&mut out, "Question: ", "  ", &clipped(run.question()));
     }
+    super::panel::user(&mut out, row);
     let _ = writeln!(out);
     match row.status {
         Status::Ok => verdict(&mut out, row, run, style),
         Status::Failed | Status::Refused | Status::NotRun => no_verdict(&mut out, row, style),
     }
+    super::panel::repeats(&mut out, row, run);
+    super::panel::second(&mut out, row);
     footer(&mut out, row, style);
     out
 }
@@ -135,6 +138,11 @@ fn no_verdict(out: &mut String, row: &ResultRow, style: Style) {
 
 fn verdict(out: &mut String, row: &ResultRow, run: Option<&Trajectory>, style: Style) {
     let Some(first) = row.audit.findings.first() else {
+        let both = row.second.as_ref().filter(|second| second.agreed_only).and_then(|second| second.agreement.as_ref());
+        if both.is_some_and(|both| !both.only_first.is_empty() || !both.only_second.is_empty()) {
+            let _ = writeln!(out, "Verdict: {}.", style.bad("the two judges agree on no harmful span"));
+            return;
+        }
         let _ = writeln!(out, "Verdict: {}.", style.good("no harmful span was found"));
         if let Some(notes) = &row.audit.notes {
             folded(out, "  checked: ", "    ", &clipped(notes));
@@ -205,7 +213,7 @@ fn claim(out: &mut String, claim: &Claim, record: Option<&SupportRecord>, findin
             EvidenceRole::MissingLink => "  gap at  ",
             EvidenceRole::Related => "  see     ",
             // The finding shows the commitment, and the chain after it shows who uses it.
-            EvidenceRole::Commitment | EvidenceRole::DownstreamUse => continue,
+            EvidenceRole::Commitment | EvidenceRole::DownstreamUse | EvidenceRole::LinkedUse => continue,
         };
         if let Some(quote) = &handle.quote {
             self::quote(out, head, quote, LocatedBy::Judge, style);

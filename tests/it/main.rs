@@ -8,6 +8,7 @@ mod golden_eval;
 mod golden_load;
 mod judge;
 mod localize;
+mod long;
 mod samples;
 mod schema;
 mod soak;

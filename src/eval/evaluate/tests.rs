@@ -364,3 +364,68 @@ fn several_judges_are_paired_with_each_other_and_with_the_best_trivial_rows() {
     near(evaluation.paired[1].macro_f1.unwrap().p, 1.0);
     assert_eq!(evaluation.agreement.as_ref().unwrap().judges, 2);
 }
+
+mod properties {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::eval::natural_order;
+
+    fn spans() -> impl Strategy<Value = Vec<String>> {
+        prop::collection::vec((0..10_usize).prop_map(|n| format!("s{n:03}")), 0..5)
+    }
+
+    fn id() -> impl Strategy<Value = String> {
+        "[a-b0-2]{0,5}"
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn scores_are_shares_and_unscored_runs_are_wrong(runs in prop::collection::vec((spans(), spans(), 0..3_u8), 1..9)) {
+            let mut cases = CaseSet::new(Vec::new(), None);
+            for (number, (labelled, ..)) in runs.iter().enumerate() {
+                let labelled: Vec<&str> = labelled.iter().map(String::as_str).collect();
+                cases.push(gold(&number.to_string(), &labelled));
+            }
+            let mut prediction = Prediction::new("p", &cases);
+            for (number, (_, predicted, fate)) in runs.iter().enumerate() {
+                let status = [Status::Ok, Status::Ok, Status::Refused][usize::from(*fate)];
+                let error_span_ids = if status == Status::Ok { predicted.clone() } else { Vec::new() };
+                let row = PredictionRow { case_id: number.to_string(), status, error_span_ids, method: None, odd: Vec::new() };
+                prediction.push(&mut cases, row);
+            }
+            let rows = outcomes(&cases, &prediction, BothEmpty::One);
+            let all = scores_of(&cases, &rows, |_, _| true).unwrap();
+            for share in [all.macro_f1, all.macro_precision, all.macro_recall, all.micro_f1, all.first_error_accuracy] {
+                prop_assert!((0.0..=1.0).contains(&share), "{share}");
+            }
+            prop_assert!(all.first_error_accuracy <= all.within_1.unwrap() + 1e-12 || rows.iter().any(|row| row.offset.is_none()));
+            prop_assert!(all.within_1.unwrap() <= all.within_2.unwrap());
+            prop_assert!(all.exact_set_rate <= all.first_error_accuracy + 1e-12);
+            if let Some(scored) = scores_of(&cases, &rows, |_, row| row.scored) {
+                let (n, of) = (all.n as f64, scored.n as f64);
+                prop_assert!((all.macro_f1 * n - scored.macro_f1 * of).abs() < 1e-9);
+                prop_assert!((all.first_error_accuracy * n - scored.first_error_accuracy * of).abs() < 1e-9);
+            }
+        }
+
+        #[test]
+        fn natural_order_is_an_order(a in id(), b in id(), c in id()) {
+            prop_assert_eq!(natural_order(&a, &b), natural_order(&b, &a).reverse());
+            prop_assert_eq!(natural_order(&a, &b).is_eq(), a == b);
+            if natural_order(&a, &b).is_le() && natural_order(&b, &c).is_le() {
+                prop_assert!(natural_order(&a, &c).is_le());
+            }
+        }
+
+        #[test]
+        fn no_text_makes_a_reader_panic(text in "[\\[\\]{}\":,a-c\n]{0,40}|\\PC{0,40}") {
+            let mut rows = 0;
+            read_gold(text.as_bytes(), |_, _| rows += 1).unwrap();
+            crate::eval::read_predictions(text.as_bytes(), |_, _| rows += 1).unwrap();
+            prop_assert!(text.trim_ascii().is_empty() || rows >= 2 || text.contains('['), "a row is read or refused, never lost");
+        }
+    }
+}

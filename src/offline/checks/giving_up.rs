@@ -161,9 +161,6 @@ fn shown_after_all<'case>(case: &'case Case<'_>, seen: usize) -> Option<(&'case 
     let total: f64 = words.iter().map(|(_, weight)| weight).sum();
     let mut best: Option<(f64, usize, usize)> = None;
     for (at, sentence) in case.shown.sentences.iter().take(seen).enumerate() {
-        if !answers(case, sentence, wanted) {
-            continue;
-        }
         let title = case.shown.title_of(at);
         let before = at
             .checked_sub(1)
@@ -175,7 +172,7 @@ fn shown_after_all<'case>(case: &'case Case<'_>, seen: usize) -> Option<(&'case 
                 || before.is_some_and(|before| before.stems.contains(stem))
         });
         let (score, count) = hits.fold((0.0, 0), |(score, count), (_, weight)| (score + weight, count + 1));
-        if best.is_none_or(|(old, _, _)| score > old) {
+        if best.is_none_or(|(old, _, _)| score > old) && answers(case, sentence, wanted) {
             best = Some((score, at, count));
         }
     }

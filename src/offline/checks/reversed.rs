@@ -9,6 +9,7 @@ use crate::offline::lexicon::{self, Cue};
 use crate::offline::shown::Sentence;
 use crate::offline::statements::{Standing, Statement};
 use crate::offline::text::{self, Shape, Token};
+use crate::offline::units;
 
 /// Every settled statement.
 pub(super) fn check(case: &Case<'_>, out: &mut Vec<Defect>) {
@@ -143,7 +144,7 @@ fn pairs(tokens: &[Token], case: &Case<'_>, span: usize) -> Vec<(u64, u64, usize
             Shape::Capital
                 if !lexicon::is_stop(token.stem)
                     && token.end - token.start >= 4
-                    && !crate::offline::values::is_month(case.slice(span, token.start, token.end)) =>
+                    && units::month(token.stem).is_none() =>
             {
                 name = Some(token);
             }
@@ -168,6 +169,12 @@ fn crossed<'case>(case: &'case Case<'_>, statement: &Statement) -> Option<Hit<'c
         .filter(|token| token.shape == Shape::Capital)
         .map(|token| token.stem)
         .collect();
+    let several = said
+        .iter()
+        .any(|(name, number, _)| said.iter().any(|(other, one, _)| other != name && one != number));
+    if !several {
+        return None;
+    }
     said.iter().find_map(|(name, number, at)| {
         let own: Vec<u64> = said
             .iter()
@@ -175,7 +182,7 @@ fn crossed<'case>(case: &'case Case<'_>, statement: &Statement) -> Option<Hit<'c
             .map(|(name, _, _)| *name)
             .collect();
         let mut crossing = None;
-        for place in case.shown.with_stem(*number, statement.seen).iter().take(64) {
+        for place in case.shown.with_stem(*number, statement.seen).iter().take(16) {
             let sentence = case.shown.sentences.get(*place as usize)?;
             let shown = pairs(&words(case, sentence), case, sentence.span);
             let mates: Vec<u64> = shown

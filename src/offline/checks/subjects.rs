@@ -1,14 +1,12 @@
 //! Something said of one subject that was shown of another.
 
-use std::collections::HashMap;
-
 use super::{Check, Defect, Place, Trail};
 use crate::ledger::SupportStatus;
 use crate::offline::case::Case;
 use crate::offline::lexicon::{self, Cue};
 use crate::offline::shown::Shown;
 use crate::offline::statements::{Standing, Statement};
-use crate::offline::text::{Shape, Token};
+use crate::offline::text::{BySentence, Shape, Token};
 
 /// A clause with a named subject.
 struct Clause<'st> {
@@ -19,8 +17,9 @@ struct Clause<'st> {
 
 /// Least weight share of the predicate that one passage about another subject must have.
 const ELSEWHERE: f64 = 0.65;
-/// Most weight share that passages about the subject itself may have.
-const OF_IT: f64 = 0.45;
+/// Least weight share of the words that stand nowhere in what is about the subject, three of them at
+/// least.
+const FOREIGN: f64 = 0.5;
 /// Passages looked at for one clause, best first.
 const LOOKED_AT: usize = 24;
 
@@ -28,7 +27,7 @@ const LOOKED_AT: usize = 24;
 pub(super) fn check(case: &Case<'_>, out: &mut Vec<Defect>) {
     for (index, statement) in case.statements.iter().enumerate() {
         let skip = statement.standing != Standing::Settled || statement.seen == 0 || statement.answer;
-        if skip || statement.cues.has(Cue::GiveUp) || statement.cues.has(Cue::Difference) {
+        if skip || statement.cues.has(Cue::GiveUp) || compares(case, statement) {
             continue;
         }
         let found = clauses(case, statement).into_iter().find_map(|clause| {
@@ -36,6 +35,16 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Defect>) {
         });
         out.extend(found);
     }
+}
+
+/// `older than`: says something of two subjects at once.
+fn compares(case: &Case<'_>, statement: &Statement) -> bool {
+    let than = ["than", "als", "que", "比"];
+    statement.cues.has(Cue::Difference)
+        && statement
+            .tokens
+            .iter()
+            .any(|token| than.contains(&case.slice(statement.span, token.start, token.end)))
 }
 
 /// Words that begin a clause with a subject of its own.
@@ -117,28 +126,20 @@ fn clause<'st>(case: &Case<'_>, statement: &Statement, part: &[&'st Token]) -> O
     (!subject.is_empty() && !said.is_empty()).then_some(Clause { subject, said })
 }
 
-/// Weight of the clause's words sentence by sentence and document by document.
+/// Weight of the clause's words sentence by sentence.
 struct Cover {
     sentences: Vec<(usize, f64)>,
-    documents: HashMap<usize, f64>,
     total: f64,
 }
 
 fn cover(shown: &Shown, said: &[&Token], seen: usize) -> Cover {
-    let mut sentences: HashMap<u32, f64> = HashMap::new();
-    let mut documents: HashMap<usize, f64> = HashMap::new();
+    let mut sentences: BySentence<f64> = BySentence::default();
     let mut total = 0.0;
     for token in said {
         let weight = shown.weight(token.stem);
         total += weight;
-        let mut last = None;
         for place in shown.with_stem(token.stem, seen) {
             *sentences.entry(*place).or_default() += weight;
-            let doc = shown.sentences.get(*place as usize).map(|sentence| sentence.doc);
-            if doc != last {
-                *documents.entry(doc.unwrap_or(0)).or_default() += weight;
-                last = doc;
-            }
         }
     }
     let mut sentences: Vec<(usize, f64)> = sentences
@@ -146,11 +147,7 @@ fn cover(shown: &Shown, said: &[&Token], seen: usize) -> Cover {
         .map(|(place, weight)| (place as usize, weight))
         .collect();
     sentences.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    Cover {
-        sentences,
-        documents,
-        total,
-    }
+    Cover { sentences, total }
 }
 
 /// The subject's rarest name: the word that tells it from its neighbours.
@@ -178,6 +175,16 @@ fn near_subject(shown: &Shown, mark: u64, at: usize) -> bool {
     has(at) || (same(at + 1) && has(at + 1)) || at.checked_sub(1).is_some_and(|before| same(before) && has(before))
 }
 
+/// True when the word stands in a document or beside a mention of the subject.
+fn of_subject(shown: &Shown, mark: u64, word: u64, seen: usize) -> bool {
+    let about = shown.titled(mark);
+    shown.with_stem(word, seen).iter().any(|at| {
+        let doc = shown.sentences.get(*at as usize).map(|sentence| sentence.doc);
+        near_subject(shown, mark, *at as usize)
+            || doc.is_some_and(|doc| about.iter().any(|known| *known as usize == doc))
+    })
+}
+
 fn misattributed(case: &Case<'_>, index: usize, statement: &Statement, clause: &Clause<'_>) -> Option<Defect> {
     let shown = &case.shown;
     if clause.said.len() < 3 || statement.cues.has(Cue::Negation) {
@@ -186,17 +193,7 @@ fn misattributed(case: &Case<'_>, index: usize, statement: &Statement, clause: &
     let mark = mark(shown, clause)?;
     let about = shown.titled(mark);
     let cover = cover(shown, &clause.said, statement.seen);
-    let of_it_whole = about
-        .iter()
-        .filter_map(|doc| cover.documents.get(&(*doc as usize)))
-        .copied()
-        .fold(0.0, f64::max);
-    let of_it_near = cover
-        .sentences
-        .iter()
-        .find(|(at, _)| near_subject(shown, mark, *at))
-        .map_or(0.0, |(_, weight)| *weight);
-    if about.is_empty() || of_it_whole.max(of_it_near) > OF_IT * cover.total {
+    if about.is_empty() {
         return None;
     }
     let (at, hits) = cover.sentences.iter().take(LOOKED_AT).find_map(|(at, _)| {
@@ -217,7 +214,15 @@ fn misattributed(case: &Case<'_>, index: usize, statement: &Statement, clause: &
             .filter(|token| token.shape == Shape::Capital && title.contains(&token.stem))
             .count();
         let other = !title.is_empty() && !title.contains(&mark) && !sentence.stems.contains(&mark) && named == 0;
-        (other && hits.len() >= 3 && share >= ELSEWHERE * cover.total).then_some((*at, hits.len()))
+        if !other || hits.len() < 3 || share < ELSEWHERE * cover.total {
+            return None;
+        }
+        let foreign: Vec<&&&Token> = hits
+            .iter()
+            .filter(|token| !of_subject(shown, mark, token.stem, statement.seen))
+            .collect();
+        let weight: f64 = foreign.iter().map(|token| shown.weight(token.stem)).sum();
+        (foreign.len() >= 3 && weight >= FOREIGN * cover.total).then_some((*at, foreign.len()))
     })?;
     let against = shown.sentences.get(at)?;
     let subject = case.slice(
@@ -249,12 +254,7 @@ fn asked_word(case: &Case<'_>, index: usize, statement: &Statement, clause: &Cla
         let asked = case.given.question.contains(&token.stem) && token.shape == Shape::Plain;
         let places = shown.with_stem(token.stem, statement.seen);
         let elsewhere = places.iter().any(|at| !shown.title_of(*at as usize).is_empty());
-        let here = places.iter().any(|at| {
-            let doc = shown.sentences.get(*at as usize).map(|sentence| sentence.doc);
-            near_subject(shown, mark, *at as usize)
-                || doc.is_some_and(|doc| about.iter().any(|known| *known as usize == doc))
-        });
-        asked && elsewhere && !here
+        asked && elsewhere && !of_subject(shown, mark, token.stem, statement.seen)
     })?;
     let at = *shown.with_stem(word.stem, statement.seen).first()? as usize;
     let against = shown.sentences.get(at)?;

@@ -10,6 +10,7 @@ use crate::offline::text::Shape;
 
 /// One finding for each stretch of failed calls.
 pub(super) fn check(case: &Case<'_>, out: &mut Vec<Defect>) {
+    let answer = case.answer();
     let mut noticed = None;
     let mut flagged = None;
     for (index, statement) in case.statements.iter().enumerate() {
@@ -34,7 +35,7 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Defect>) {
         let nothing_yet = statement.seen == 0;
         let reports = reports(case, statement);
         let speaks = if nothing_yet {
-            reports || case.answer() == Some(index)
+            reports || answer == Some(index)
         } else {
             reports && new_words(case, statement)
         };

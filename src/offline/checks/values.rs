@@ -1,14 +1,13 @@
 //! Numbers, dates and names of a statement against what was shown before it.
 
-use std::collections::HashMap;
-
 use super::{Check, Defect, Place, Trail};
 use crate::ledger::SupportStatus;
 use crate::offline::case::Case;
 use crate::offline::lexicon::{self, Cue};
 use crate::offline::shown::{self, Sentence};
 use crate::offline::statements::{Standing, Statement};
-use crate::offline::text::{Shape, Token};
+use crate::offline::text::{self, BySentence, Shape, Token};
+use crate::offline::units;
 use crate::offline::values::{self, Date, Found, Unit, Value};
 
 /// A sentence of tool output that speaks of what the statement speaks of.
@@ -24,7 +23,7 @@ pub(super) struct Candidate {
 /// Sentences that share words with the statement, and the weight of all its words together.
 /// Words near `focus` (a byte offset) count double.
 pub(super) fn candidates(case: &Case<'_>, statement: &Statement, focus: Option<usize>) -> (Vec<Candidate>, f64) {
-    let mut scores: HashMap<u32, (f64, usize)> = HashMap::new();
+    let mut scores: BySentence<(f64, usize)> = BySentence::default();
     let mut total = 0.0;
     let mut stems: Vec<(u64, f64)> = Vec::new();
     for token in statement.content() {
@@ -75,11 +74,11 @@ const NEAR: usize = 40;
 /// True when the value can be looked up at all: not a small count, not an order.
 fn checkable(found: &Found) -> bool {
     match found.value {
-        _ if found.spelled => false,
         Value::Date(_) | Value::Year(_) => true,
-        Value::Number(_, Unit::Ordinal) => false,
+        Value::Number(number, Unit::Ordinal) => number > 2.0,
         Value::Number(number, Unit::Percent) => number != 0.0 && number != 100.0,
-        Value::Number(number, _) => number > 12.0 || number.fract() != 0.0,
+        Value::Number(number, Unit::Of(_)) => number > 1.0,
+        Value::Number(number, Unit::None) => !found.spelled && (number > 12.0 || number.fract() != 0.0),
     }
 }
 
@@ -87,6 +86,12 @@ fn same(case: &Case<'_>, found: &Found, statement: &Statement) -> Vec<u32> {
     let exact = case.shown.with_value(found.value, statement.seen);
     if !exact.is_empty() {
         return exact.to_vec();
+    }
+    if let Some(other) = values::other_reading(case.slice(statement.span, found.start, found.end)) {
+        return case
+            .shown
+            .with_value(Value::Number(other, Unit::None), statement.seen)
+            .to_vec();
     }
     let Value::Date(date) = found.value else {
         return Vec::new();
@@ -137,7 +142,7 @@ fn derived(case: &Case<'_>, found: &Found, statement: &Statement, near: &[Candid
                 let Value::Number(exact, shown_unit) = shown.value else {
                     return false;
                 };
-                values::converts(number, unit, exact, shown_unit)
+                units::converts(number, unit, exact, shown_unit)
                     || (rounded && (values::rounds_to(number, exact) || values::close(number, exact, 0.05)))
                     || (exact.fract() != 0.0 && values::rounds_to(number, exact) && number > 1.0)
             })
@@ -197,7 +202,8 @@ fn rival(sentence: &Sentence, found: &Found, statement: &Statement) -> Option<Fo
                 (Value::Year(a), Value::Date(b)) => b.year != 0 && a != b.year,
                 (Value::Date(a), Value::Date(b)) => !a.agrees(b) && !b.agrees(a),
                 (Value::Number(a, Unit::Of(u)), Value::Number(b, Unit::Of(v))) => a != b && u == v,
-                (Value::Number(a, Unit::Percent), Value::Number(b, Unit::Percent)) => a != b,
+                (Value::Number(a, Unit::Percent), Value::Number(b, Unit::Percent))
+                | (Value::Number(a, Unit::Ordinal), Value::Number(b, Unit::Ordinal)) => a != b,
                 (Value::Number(a, Unit::Of(_) | Unit::None), Value::Number(b, Unit::None)) => {
                     a != b && comparable(a, b)
                 }
@@ -247,6 +253,9 @@ fn quoted_away(case: &Case<'_>, statement: &Statement, found: &Found) -> bool {
 
 fn value(case: &Case<'_>, index: usize, statement: &Statement, found: &Found) -> Option<Defect> {
     let (near, total) = candidates(case, statement, Some(found.start));
+    if is_count(found) {
+        return miscounted(case, index, statement, found, &near, total);
+    }
     let places = same(case, found, statement);
     let best_same = near
         .iter()
@@ -282,6 +291,56 @@ fn value(case: &Case<'_>, index: usize, statement: &Statement, found: &Found) ->
         && candidate.score >= 0.6 * total
         && candidate.score >= 2.5 * best_same;
     strong.then(|| contradicted(case, index, statement, found, candidate, &rival))
+}
+
+/// A small number of things: `four members`.
+fn is_count(found: &Found) -> bool {
+    match found.value {
+        Value::Number(number, Unit::Of(_)) => number.fract() == 0.0 && number <= 12.0,
+        Value::Number(_, Unit::Ordinal) => true,
+        _ => false,
+    }
+}
+
+/// Another number of the same things in the passage that says the rest, and this number nowhere on the
+/// subject. Small numbers stand everywhere, so their mere absence shows nothing.
+fn miscounted(
+    case: &Case<'_>,
+    index: usize,
+    statement: &Statement,
+    found: &Found,
+    near: &[Candidate],
+    total: f64,
+) -> Option<Defect> {
+    let read = |candidate: &Candidate| {
+        let sentence = case.shown.sentences.get(candidate.sentence)?;
+        let text = case.run.spans().get(sentence.span)?.text.as_str();
+        let mut tokens = Vec::new();
+        text::tokens(text, sentence.start, sentence.end, true, &mut tokens);
+        Some(values::values(text, &tokens, true))
+    };
+    let Value::Number(number, unit) = found.value else {
+        return None;
+    };
+    let readings: Vec<(Candidate, Vec<Found>)> = near
+        .iter()
+        .take(12)
+        .filter(|candidate| candidate.shared >= 3)
+        .filter_map(|candidate| Some((*candidate, read(candidate)?)))
+        .collect();
+    let of_kind = |value: &Found| matches!(value.value, Value::Number(_, other) if other == unit);
+    let same = readings
+        .iter()
+        .flat_map(|(_, values)| values)
+        .any(|value| values::as_number(value.value) == Some(number));
+    let (candidate, rival) = readings.iter().find_map(|(candidate, values)| {
+        let rival = values
+            .iter()
+            .find(|value| of_kind(value) && !statement.values.iter().any(|own| equal(own.value, value.value)))?;
+        (candidate.score >= 0.5 * total).then_some((*candidate, *rival))
+    })?;
+    let computed = computed(case, index, found) || statement.cues.has(Cue::Rounded);
+    (!same && !computed).then(|| contradicted(case, index, statement, found, candidate, &rival))
 }
 
 /// A number that nothing is said about.
@@ -377,9 +436,24 @@ fn absent(case: &Case<'_>, index: usize, statement: &Statement, start: usize, en
     }
 }
 
+/// German writes every noun with a capital, so a capital is no mark of a name there.
+fn nouns_are_capital(case: &Case<'_>, statement: &Statement) -> bool {
+    let german = [
+        "der", "das", "dem", "den", "und", "ist", "hat", "laut", "nicht", "wurde", "eine", "im",
+    ];
+    statement.tokens.iter().any(|token| {
+        german.contains(
+            &case
+                .slice(statement.span, token.start, token.end)
+                .to_lowercase()
+                .as_str(),
+        )
+    })
+}
+
 /// Names that a source is said to have and that stand nowhere.
 fn names(case: &Case<'_>, index: usize, statement: &Statement) -> Option<Defect> {
-    if !statement.cites() || statement.cues.has(Cue::Negation) {
+    if !statement.cites() || statement.cues.has(Cue::Negation) || nouns_are_capital(case, statement) {
         return None;
     }
     let unknown: Vec<&Token> = statement
