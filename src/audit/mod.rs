@@ -13,6 +13,27 @@
 //! | `keeper`, `seeker`, `tracer`, `ids`, `findings` | replies read against the run |
 //! | [`votes`] | repeats of an audit, and two judges |
 //! | [`paper`] | the published deterministic steps |
+//!
+//! ```
+//! use std::sync::Arc;
+//! use auditor::audit::{Audit, Method, Settings};
+//! use auditor::trajectory::{Span, Trajectory};
+//!
+//! let span = |id: &str, text: &str| Span { id: id.into(), text: text.into(), ..Span::default() };
+//! let spans = vec![span("s1", "search(\"mill\")"), span("s2", "Final answer: 1868.")];
+//! let (run, _warnings) = Trajectory::new("r1", "When did the mill open?", spans);
+//! let mut audit = Audit::new(Arc::new(run), Settings::new(Method::Drift));
+//! let report = loop {
+//!     for ask in audit.poll_asks() {
+//!         let answer = auditor::offline::answer(&ask); // or a model, a recording, a script
+//!         audit.handle_answer(ask.id, answer);
+//!     }
+//!     if let Some(report) = audit.poll_report() {
+//!         break report;
+//!     }
+//! };
+//! println!("{:?}", report.verdict);
+//! ```
 
 mod ask;
 mod cause;
@@ -41,7 +62,7 @@ pub mod votes;
 mod window;
 
 pub use ask::{
-    Answer, Ask, AskId, BareQuestion, KeeperQuestion, Outcome, Previous, Question, RunView, SeekerQuestion,
+    Answer, Ask, AskId, BareQuestion, GdQuestion, KeeperQuestion, Outcome, Previous, Question, RunView, SeekerQuestion,
     TracerQuestion, UserKnows, ViewSpan,
 };
 pub use cause::{Cause, CauseKind};

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use crate::audit::CauseKind;
+use crate::audit::{Cause, CauseKind};
 use crate::report::{ResultRow, Status};
 
 /// Exit codes; README and `--help` list them.
@@ -68,16 +68,17 @@ pub struct Tally {
 impl Tally {
     /// Counts a row.
     pub fn add(&mut self, row: &ResultRow) {
+        let harmful = row.prediction.as_ref().is_some_and(|prediction| !prediction.error_span_ids.is_empty());
+        self.count(row.status, row.cause.as_ref(), harmful);
+    }
+
+    /// Counts a row of any kind of result.
+    pub fn count(&mut self, status: Status, cause: Option<&Cause>, harmful: bool) {
         self.rows += 1;
-        let kind = row.cause.as_ref().map(|cause| cause.kind);
-        match row.status {
-            Status::Ok => {
-                let found = row
-                    .prediction
-                    .as_ref()
-                    .is_some_and(|prediction| !prediction.error_span_ids.is_empty());
-                if found { self.harmful += 1 } else { self.clean += 1 }
-            }
+        let kind = cause.map(|cause| cause.kind);
+        match status {
+            Status::Ok if harmful => self.harmful += 1,
+            Status::Ok => self.clean += 1,
             Status::Failed => {
                 self.failed += 1;
                 self.unreadable += usize::from(kind == Some(CauseKind::Input));

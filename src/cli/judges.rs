@@ -128,6 +128,16 @@ impl JudgeArgs {
         Ok(Caller::new(client, call, &Memory::default()))
     }
 
+    /// A client for the endpoint at `url`, else for the one that the flags name, without a profile: for embeddings.
+    pub(super) fn client(&self, url: Option<&str>) -> anyhow::Result<Client> {
+        let file = settings::dot_env()?;
+        let env = |name: &str| std::env::var(name).ok();
+        let given = settings::endpoint(url.or(self.base_url.as_deref()), env, &file);
+        let endpoint = Endpoint::parse(&given.base_url).with_context(|| format!("base URL {:?}", given.base_url))?;
+        let key = given.key.and_then(|(key, name)| ApiKey::new(&key, name));
+        Ok(Client::new(endpoint, key.as_ref(), Duration::from_secs_f64(self.timeout))?)
+    }
+
     /// The window of the model that the flags name, in tokens: the profile's, else `--context-window`; for a
     /// recording, the one it was made with. `None` when nothing says, and for judges without a window.
     pub(super) fn window(&self) -> anyhow::Result<Option<u64>> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
-use futures_util::StreamExt;
+use futures_util::{StreamExt, stream};
 
 use super::Exit;
 use super::exit::Tally;
@@ -13,11 +13,12 @@ use super::judges::{AnyJudge, JudgeArgs};
 use super::panel::PanelArgs;
 use super::printer::Printer;
 use crate::audit::{Method, Outcome, Settings, UserKnows};
-use crate::drive::{Budget, Judge, JudgeKind, Session, localize_by, usable};
-use crate::report::{self, ResultRow, Status, Style};
+use crate::drive::{Budget, Judge, JudgeInfo, JudgeKind, Session, decider, judge_findings, localize_by, usable};
+use crate::gd::GdSettings;
+use crate::report::{self, GdRow, ResultRow, Status, Style};
 use crate::store::{Fingerprint, Journal, files};
 use crate::trajectory::formats::{InputError, ReadOptions, Record, Records};
-use crate::trajectory::Source;
+use crate::trajectory::{Source, Stage};
 
 const AFTER_HELP: &str = "\
 Input: JSON or JSONL, told apart by content: TELBench rows {id, question, spans: [{id, raw}]},
@@ -82,6 +83,9 @@ pub(super) struct LocalizeArgs {
     /// Stop when this many US dollars are spent
     #[arg(long, value_name = "USD")]
     max_cost: Option<f64>,
+    /// Have the goal-drift judge score the harmful spans, and the span before the first
+    #[arg(long)]
+    gd: bool,
     /// End with exit code 1 when this is found
     #[arg(long, value_enum, default_value_t = FailOn::None)]
     fail_on: FailOn,
@@ -145,6 +149,12 @@ impl LocalizeArgs {
             UserKnows { outcome: self.outcome.into(), reference_answer: self.reference_answer.clone() };
         settings.packet_chars = self.packet_chars;
         settings
+    }
+
+    /// Settings of the goal-drift judge, when it is wanted.
+    fn drift_settings(&self, judge: &JudgeInfo) -> Option<GdSettings> {
+        let decided_by = decider(judge).to_owned();
+        self.gd.then(|| GdSettings { max_output: self.max_output, decided_by, ..GdSettings::default() })
     }
 
     /// What the answers of a recording depend on, beside the requests themselves, which carry hashes.
@@ -214,11 +224,29 @@ async fn audit_all(
     let files = args.files.clone();
     let records = files.into_iter().flat_map(move |path| records_of(&path, &options));
     let results = localize_by(session.clone(), records, settings, args.panel.panel(), usize::from(args.jobs));
-    let mut results = std::pin::pin!(results);
+    let gate = tokio::sync::Semaphore::new(usize::from(args.jobs));
+    let drift = args.drift_settings(&session.judge.info());
+    let scored = results.zip(stream::iter(0_u64..)).map(|(mut result, input)| {
+        let (session, gate, drift) = (&session, &gate, &drift);
+        async move {
+            let gd = match drift {
+                Some(settings) => judge_findings(session, &result, input, settings, gate).await,
+                None => None,
+            };
+            if let Some(gd) = &gd {
+                result.usage.insert(Stage::Gd, gd.judged.usage.clone());
+                let mended = gd.judged.report.iter().flat_map(|report| &report.warnings);
+                result.warnings.extend(gd.judged.notes.iter().chain(mended).cloned());
+            }
+            (result, gd)
+        }
+    });
+    let mut results = std::pin::pin!(scored.buffered(usize::from(args.jobs)));
     let mut tally = Tally::default();
     let style = Style { color: printer.color };
-    while let Some(result) = results.next().await {
-        let row = ResultRow::new(&result);
+    while let Some((result, gd)) = results.next().await {
+        let mut row = ResultRow::new(&result);
+        row.gd = gd.as_ref().map(GdRow::new);
         tally.add(&row);
         if args.format == Format::Json {
             printer.result(&serde_json::to_string(&row).context("writing a result")?)?;

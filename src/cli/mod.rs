@@ -3,11 +3,13 @@
 //! Arguments are read twice: as typed (clap structs, one file per verb) and as resolved
 //! ([`settings`]), which may look at the environment and at `.env`.
 
+mod align;
 mod compare;
 mod doctor;
 mod eval;
 mod exit;
 mod import;
+mod judge;
 mod judges;
 mod localize;
 mod panel;
@@ -63,6 +65,10 @@ enum Verb {
     Localize(localize::LocalizeArgs),
     /// Turn logs of agent frameworks into rows of spans
     Import(import::ImportArgs),
+    /// Judge turns of runs against their goals: JSONL in, JSONL out
+    Judge(judge::JudgeCommand),
+    /// Score turns against the goal by every tier: shared words, embeddings, judge
+    Align(align::AlignArgs),
     /// Score predictions against gold
     Eval(eval::EvalArgs),
     /// Show where two predictions differ, case by case
@@ -107,6 +113,8 @@ pub fn main() -> ExitCode {
 fn run(verb: Verb, printer: &mut Printer) -> anyhow::Result<Exit> {
     match verb {
         Verb::Localize(args) => localize::run(&args, printer),
+        Verb::Judge(args) => judge::run(&args, printer),
+        Verb::Align(args) => align::run(&args, printer),
         Verb::Prompts(verb) => prompts::run(&verb, printer),
         Verb::Import(args) => printer.with_out(|out, err| import::run(&args, out, err)),
         Verb::Eval(args) => printer.with_out(|out, err| eval::run(&args, out, err)),

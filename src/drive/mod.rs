@@ -1,11 +1,14 @@
 //! Where tokio lives: judges, the HTTP client, the driver of an audit.
 
+mod align;
 mod cached;
 mod call;
 mod caller;
 mod chat;
 mod client;
 mod doctor;
+mod embed;
+mod gd;
 mod judge;
 mod localize;
 mod memory;
@@ -15,11 +18,14 @@ mod panel;
 mod recorded;
 mod selftest;
 
+pub use align::{Aligned, EMBEDDING, Tiers, align};
 pub use cached::CachedJudge;
 pub use caller::{CallSettings, Called, Caller, Reply};
 pub use chat::{ChatJudge, Read, Render};
 pub use client::{ApiKey, Client, ClientError};
 pub use doctor::{Diagnosis, diagnose};
+pub use embed::{closeness, embed};
+pub use gd::{GdJudged, GdOfRun, JudgedLine, RequestLine, decider, judge_findings, judge_lines, judge_turns};
 pub use judge::{Judge, JudgeInfo, JudgeKind, Judged};
 pub use localize::{CaseResult, localize, localize_by};
 pub use memory::{Memory, Remembered};

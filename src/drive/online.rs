@@ -74,7 +74,7 @@ impl<J: Judge> Session<J> {
     }
 }
 
-fn interrupted() -> Cause {
+pub(super) fn interrupted() -> Cause {
     Cause::new(CauseKind::Internal, "interrupted before it was finished; with --record the answers so far are kept for --resume")
 }
 
@@ -93,7 +93,7 @@ impl Budget {
         Self { max_cost, spent: Mutex::new(0.0) }
     }
 
-    fn add(&self, usage: &Usage) {
+    pub(super) fn add(&self, usage: &Usage) {
         *self.spent.lock().unwrap_or_else(std::sync::PoisonError::into_inner) += usage.cost_usd.unwrap_or(0.0);
     }
 
@@ -204,7 +204,7 @@ fn account(ended: Ended, used: BTreeMap<AskId, (Usage, Vec<Warning>)>) -> Audite
 
 /// The answer to one question: the recorded one if it was given to this very request, else a new
 /// one, recorded before it is used.
-async fn judged<J: Judge>(session: &Session<J>, ask: &Ask) -> Result<Judged, Cause> {
+pub(super) async fn judged<J: Judge>(session: &Session<J>, ask: &Ask) -> Result<Judged, Cause> {
     let judge = session.judge_of(ask.id.judge);
     if let Some(record) = session.recorded.get(&ask.id)
         && record.request_hash == judge.request_hash(ask)

@@ -12,6 +12,7 @@ pub mod quote;
 mod relevance;
 mod scan;
 mod sentence;
+mod telling;
 mod terms;
 pub(crate) mod words;
 
@@ -21,3 +22,4 @@ pub use index::Index;
 pub use likeness::same_claim;
 pub use packet::{ContextRequest, GrepRow, Packet, PacketLimits};
 pub use quote::{Quote, QuoteStatus};
+pub use telling::telling_words;

@@ -27,7 +27,7 @@ struct File {
     needed: &'static [&'static str],
 }
 
-const FILES: [File; 7] = [
+const FILES: [File; 8] = [
     File {
         name: SYSTEM,
         text: include_str!("../../prompts/system.md"),
@@ -72,6 +72,12 @@ const FILES: [File; 7] = [
         text: include_str!("../../prompts/bare.j2"),
         given: &["mark", "quotes", "partial"],
         needed: &[],
+    },
+    File {
+        name: "gd.j2",
+        text: include_str!("../../prompts/gd.j2"),
+        given: &["mark", "quotes", "partial", "constraints", "turn"],
+        needed: &["constraints", "turn"],
     },
     File {
         name: REASK,
@@ -206,6 +212,7 @@ impl Prompts {
             Question::Seeker(_) => Stage::Seeker,
             Question::Tracer(_) => Stage::Tracer,
             Question::Bare(_) => Stage::Bare,
+            Question::Gd(_) => Stage::Gd,
         };
         let (schema_name, schema) = schema::of(&ask.question, ask.id.method);
         Ok(Rendered {
@@ -231,6 +238,7 @@ impl Prompts {
             Question::Seeker(_) => "seeker.j2",
             Question::Tracer(_) => "tracer.j2",
             Question::Bare(_) => "bare.j2",
+            Question::Gd(_) => "gd.j2",
         };
         let (context, partial) = context(&fence, run, &ask.question);
         let mut message = self.part(CONTEXT, context)?;
@@ -243,6 +251,10 @@ impl Prompts {
         if let Question::Tracer(question) = &ask.question {
             own.insert("packet_only", Value::from(method == Method::Paper));
             own.insert("support", Value::from(blocks::support(&fence, &question.support)));
+        }
+        if let Question::Gd(question) = &ask.question {
+            own.insert("constraints", Value::from(blocks::constraints(&fence, &question.constraints)));
+            own.insert("turn", Value::from(blocks::turn(&fence, run, question.turn)));
         }
         message.push_str("\n\n");
         message.push_str(&self.part(file, own)?);
@@ -282,9 +294,14 @@ impl Prompts {
 /// Values for the part that opens every message, and whether text of the run is left out in it.
 fn context(fence: &Fence, run: &Trajectory, question: &Question) -> (BTreeMap<&'static str, Value>, bool) {
     let none = || (String::new(), false);
+    let nothing_known = UserKnows::default();
     let (user, (shown, cut), ledger, (packet, lacking)) = match question {
-        Question::Keeper(q) => (&q.user, blocks::run_view(fence, run, &q.view), None, none()),
-        Question::Bare(q) => (&q.user, blocks::run_view(fence, run, &q.view), None, none()),
+        Question::Keeper(q) => (&q.user, blocks::run_view(fence, run, &q.view, &[]), None, none()),
+        Question::Bare(q) => (&q.user, blocks::run_view(fence, run, &q.view, &[]), None, none()),
+        Question::Gd(q) => {
+            let shown = blocks::run_view(fence, run, &q.view, &q.roles);
+            (&nothing_known, shown, None, none())
+        }
         Question::Seeker(q) => (&q.user, none(), Some(&q.ledger), blocks::packet(fence, run, &q.packet)),
         Question::Tracer(q) => (&q.user, none(), Some(&q.ledger), blocks::packet(fence, run, &q.packet)),
     };

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::drift::GdRow;
 use crate::audit::votes::{Agreement, Repeats};
 use crate::audit::{Cause, Finding, Method, Report, UserKnows, Verdict};
 use crate::drive::{CaseResult, Ended, JudgeInfo, Second, Spread};
@@ -94,6 +95,9 @@ pub struct ResultRow {
     pub prediction: Option<Prediction>,
     /// What the stages established, up to a failure.
     pub audit: AuditRow,
+    /// What the goal-drift judge said, with `--gd` and harmful spans.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gd: Option<GdRow>,
     /// Ids the judge named that no span has.
     pub rejected_span_ids: Vec<String>,
     /// Who judged.
@@ -175,6 +179,7 @@ impl ResultRow {
             cause: None,
             prediction: None,
             audit: AuditRow::default(),
+            gd: None,
             rejected_span_ids: Vec::new(),
             judge: result.judge.clone(),
             user: result.user.clone(),

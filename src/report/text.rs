@@ -163,6 +163,9 @@ fn verdict(out: &mut String, row: &ResultRow, run: Option<&Trajectory>, style: S
     for finding in &row.audit.findings {
         self::finding(out, row, finding, style);
     }
+    if let Some(gd) = &row.gd {
+        super::drift::section(out, gd);
+    }
     if let Some(run) = run {
         map(out, row, run, style);
     }

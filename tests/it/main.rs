@@ -7,6 +7,7 @@ mod golden;
 mod golden_eval;
 mod golden_load;
 mod import;
+mod judge;
 mod localize;
 mod long;
 mod samples;
