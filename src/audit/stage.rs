@@ -184,6 +184,7 @@ impl Audit {
             + match question {
                 Question::Keeper(q) => self.measured().tokens(&q.view),
                 Question::Bare(q) => self.measured().tokens(&q.view),
+                Question::Gd(q) => self.measured().tokens(&q.view),
                 Question::Seeker(q) => sizing::ledger(&q.ledger) + sizing::packet(&self.run, &q.packet),
                 Question::Tracer(q) => {
                     sizing::ledger(&q.ledger) + sizing::support(&q.support) + sizing::packet(&self.run, &q.packet)
