@@ -29,7 +29,7 @@ fn view(ask: &Ask) -> Option<&RunView> {
     match &ask.question {
         Question::Keeper(question) => Some(&question.view),
         Question::Bare(question) => Some(&question.view),
-        Question::Seeker(_) | Question::Tracer(_) => None,
+        Question::Seeker(_) | Question::Tracer(_) | Question::Gd(_) => None,
     }
 }
 
@@ -38,7 +38,7 @@ fn chars(ask: &Ask) -> usize {
     match &ask.question {
         Question::Seeker(question) => question.packet.chars(),
         Question::Tracer(question) => question.packet.chars(),
-        Question::Keeper(_) | Question::Bare(_) => view(ask).unwrap().shown_of(ask.question.run()).0,
+        Question::Keeper(_) | Question::Bare(_) | Question::Gd(_) => view(ask).unwrap().shown_of(ask.question.run()).0,
     }
 }
 
@@ -78,6 +78,7 @@ fn judge(ask: &Ask, claims: &[usize], errors: &[&str]) -> Answer {
             let named = ids().into_iter().filter(|id| shows(ask, id[1..].parse().unwrap()));
             StageReply::Bare(BareReply { error_span_ids: named.collect(), ..BareReply::default() })
         }
+        Question::Gd(_) => panic!("an audit does not ask for goal drift"),
     })
 }
 
