@@ -21,8 +21,9 @@ pub struct Settings {
     pub user: UserKnows,
     /// Sizes of chunks and packet.
     pub limits: PacketLimits,
-    /// Most Unicode scalar values of the packet of `drift`.
-    pub packet_chars: usize,
+    /// Most Unicode scalar values of the packet of `drift`; by default
+    /// [`default_budget`](crate::evidence::default_budget) of the run.
+    pub packet_chars: Option<usize>,
     /// The judge's window in tokens, output included, when it is known. A longer run is read in windows;
     /// without this number an endpoint's refusal tells it. `paper` takes no notice of it.
     pub context_window: Option<u64>,
@@ -38,13 +39,12 @@ impl Settings {
     /// The defaults: 4096 output tokens, the published chunk and packet sizes, no known window.
     #[must_use]
     pub fn new(method: Method) -> Self {
-        let limits = PacketLimits::default();
         Self {
             method,
             max_output: 4096,
             user: UserKnows::default(),
-            packet_chars: limits.chars(),
-            limits,
+            limits: PacketLimits::default(),
+            packet_chars: None,
             context_window: None,
             input: 0,
             judge: 0,

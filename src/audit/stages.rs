@@ -14,7 +14,7 @@ use super::{
     Audit, BareQuestion, KeeperQuestion, Method, Question, Report, SeekerQuestion, TracerQuestion, merge, seeker,
     sizing, tracer,
 };
-use crate::evidence::{Index, Packet};
+use crate::evidence::{Index, Packet, default_budget};
 use crate::ledger::{Ledger, Reason, SupportRecord, Trace};
 use crate::reply::StageReply;
 use crate::trajectory::{Stage, Trajectory, Warning, WarningCode};
@@ -202,7 +202,7 @@ impl Audit {
     /// The packet for this window beside support records of so many tokens. Room for records is kept
     /// from the beginning, so that the seeker and the tracer read the same packet.
     fn packet(&self, ledger: &Arc<Ledger>, window: Window, support: usize) -> Arc<Packet> {
-        let mut budget = self.settings.packet_chars;
+        let mut budget = self.settings.packet_chars.unwrap_or_else(|| default_budget(&self.run));
         if self.settings.method == Method::Paper {
             return self.fetch(ledger, budget);
         }

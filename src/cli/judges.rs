@@ -10,11 +10,11 @@ use clap::{Args, ValueEnum};
 use super::settings;
 use crate::audit::Ask;
 use crate::drive::{
-    ApiKey, CallSettings, Caller, ChatJudge, Client, Judge, JudgeInfo, Judged, Memory, OfflineJudge, ReplayJudge,
+    ApiKey, CachedJudge, CallSettings, Caller, ChatJudge, Client, Judge, JudgeInfo, Judged, Memory, OfflineJudge, ReplayJudge,
     ScriptedJudge, read_text,
 };
 use crate::prompt::Prompts;
-use crate::store::{Recording, files};
+use crate::store::{Cache, Recording, files};
 use crate::wire::{Api, Endpoint, JsonMode, Params, Profile, Profiles};
 
 /// Flags of every command that asks a judge.
@@ -53,6 +53,9 @@ pub(super) struct JudgeArgs {
     /// Force a judge: chat, offline, replay:FILE or scripted:FILE
     #[arg(long, value_name = "JUDGE")]
     pub(super) judge: Option<String>,
+    /// Keep good replies in this folder and take them from there
+    #[arg(long, value_name = "DIR")]
+    pub(super) cache: Option<PathBuf>,
     /// Folder of edited prompts (`auditor prompts export` writes one)
     #[arg(long, value_name = "DIR")]
     pub(super) prompts: Option<PathBuf>,
@@ -111,6 +114,7 @@ impl JudgeArgs {
         let mut call = CallSettings::new(params);
         call.attempt = Duration::from_secs_f64(self.timeout);
         call.retry.retries = self.retries;
+        call.seed = settings::seed();
         call.price = if place.priced { profile.price } else { None };
         call.quirks = profile.quirks;
         call.quirks.json = match self.json_mode {
@@ -168,7 +172,12 @@ impl JudgeArgs {
             let priced = Endpoint::parse(&given.base_url).ok() == Endpoint::parse(&base_url).ok();
             return Ok(Place { base_url: given.base_url, key: given.key, priced });
         }
-        let key = profile.api_key_env.as_ref().and_then(|name| Some((env(name)?, name.clone())));
+        // A key that stands in `.env` beside a URL goes only to that URL, and this is another one.
+        let file_has_url = ["OPENAI_BASE_URL", "API_URL"].iter().any(|name| file.contains_key(*name));
+        let of_file = |name: &String| file.get(name).filter(|_| !file_has_url).cloned();
+        let key = profile.api_key_env.as_ref().and_then(|name| {
+            env(name).map(|key| (key, name.clone())).or_else(|| Some((of_file(name)?, format!("{name} in .env"))))
+        });
         Ok(Place { base_url, key, priced: true })
     }
 
@@ -191,7 +200,9 @@ impl JudgeArgs {
             None if word == "chat" => {
                 let (of_render, of_read) = (prompts.clone(), read_text);
                 let render = move |ask: &Ask| of_render.render(ask).map_err(|error| error.to_string());
-                Ok(AnyJudge::Chat(Box::new(ChatJudge::new(self.caller()?, Arc::new(render), Arc::new(of_read)))))
+                let chat = ChatJudge::new(self.caller()?, Arc::new(render), Arc::new(of_read));
+                let cache = self.cache.as_deref().map(Cache::open).transpose()?;
+                Ok(AnyJudge::Chat(Box::new(CachedJudge::new(chat, cache))))
             }
             None if word == "offline" => Ok(AnyJudge::Offline(OfflineJudge::new(prompts.clone()))),
             Some(("replay", file)) => {
@@ -219,7 +230,7 @@ struct Place {
 
 /// Any of the judges.
 pub(super) enum AnyJudge {
-    Chat(Box<ChatJudge>),
+    Chat(Box<CachedJudge>),
     Offline(OfflineJudge),
     Replay(ReplayJudge),
     Scripted(ScriptedJudge),

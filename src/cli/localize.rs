@@ -143,9 +143,7 @@ impl LocalizeArgs {
         settings.max_output = self.max_output;
         settings.user =
             UserKnows { outcome: self.outcome.into(), reference_answer: self.reference_answer.clone() };
-        if let Some(chars) = self.packet_chars {
-            settings.packet_chars = chars;
-        }
+        settings.packet_chars = self.packet_chars;
         settings
     }
 

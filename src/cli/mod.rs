@@ -7,11 +7,13 @@ mod compare;
 mod doctor;
 mod eval;
 mod exit;
+mod import;
 mod judges;
 mod localize;
 mod panel;
 mod printer;
 mod prompts;
+mod selftest;
 mod settings;
 
 use std::process::ExitCode;
@@ -59,6 +61,8 @@ enum LogFormat {
 enum Verb {
     /// Say which spans of a run did the harm, which was the first, and why
     Localize(localize::LocalizeArgs),
+    /// Turn logs of agent frameworks into rows of spans
+    Import(import::ImportArgs),
     /// Score predictions against gold
     Eval(eval::EvalArgs),
     /// Show where two predictions differ, case by case
@@ -68,6 +72,8 @@ enum Verb {
     Prompts(prompts::PromptsVerb),
     /// Check an endpoint with one cheap call
     Doctor(doctor::DoctorArgs),
+    /// Try a judge: does it obey instructions planted in the run?
+    Selftest(selftest::SelftestArgs),
     /// Print a shell's completion script
     Completions {
         /// The shell
@@ -102,9 +108,11 @@ fn run(verb: Verb, printer: &mut Printer) -> anyhow::Result<Exit> {
     match verb {
         Verb::Localize(args) => localize::run(&args, printer),
         Verb::Prompts(verb) => prompts::run(&verb, printer),
+        Verb::Import(args) => printer.with_out(|out, err| import::run(&args, out, err)),
         Verb::Eval(args) => printer.with_out(|out, err| eval::run(&args, out, err)),
         Verb::Compare(args) => printer.with_out(|out, err| compare::run(&args, out, err)),
         Verb::Doctor(args) => doctor::run(&args, printer),
+        Verb::Selftest(args) => selftest::run(&args, printer),
         Verb::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "auditor", &mut script);
@@ -123,7 +131,10 @@ fn log(verbose: u8, format: LogFormat) {
     };
     // async-openai logs whole bodies, which hold the run's text.
     let filter = EnvFilter::new(format!("off,auditor={level},async_openai=off"));
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
+    let builder = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_target(false);
     let color = printer::color_on_stderr();
     let set = match format {
         LogFormat::Text => builder.with_ansi(color).without_time().try_init(),

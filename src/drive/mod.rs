@@ -1,5 +1,6 @@
 //! Where tokio lives: judges, the HTTP client, the driver of an audit.
 
+mod cached;
 mod call;
 mod caller;
 mod chat;
@@ -12,7 +13,9 @@ mod offline;
 mod online;
 mod panel;
 mod recorded;
+mod selftest;
 
+pub use cached::CachedJudge;
 pub use caller::{CallSettings, Called, Caller, Reply};
 pub use chat::{ChatJudge, Read, Render};
 pub use client::{ApiKey, Client, ClientError};
@@ -24,3 +27,4 @@ pub use offline::OfflineJudge;
 pub use online::{AT_ONCE, Audited, Budget, Ended, Session, audit, usable};
 pub use panel::{Panel, Second, Spread};
 pub use recorded::{ReplayJudge, ScriptedJudge, answer_from, read_reply, read_text};
+pub use selftest::{Trial, injection};

@@ -19,6 +19,7 @@ mod cases;
 mod compare;
 mod evaluate;
 mod interval;
+mod long;
 mod notes;
 mod paired;
 pub mod plot;

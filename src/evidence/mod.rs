@@ -10,6 +10,7 @@ mod likeness;
 mod packet;
 pub mod quote;
 mod relevance;
+mod scan;
 mod sentence;
 mod terms;
 pub(crate) mod words;

@@ -43,6 +43,11 @@ impl Given {
         }
     }
 
+    /// True when the task or the user says this number, given as a table key.
+    pub(super) fn has_number(&self, number: u64) -> bool {
+        self.numbers.contains(&number)
+    }
+
     /// True when the task or the user says this value.
     pub(super) fn has(&self, value: Value) -> bool {
         match value {
@@ -84,6 +89,7 @@ impl<'run> Case<'run> {
         let mut wanted: Stems = given.question.iter().copied().collect();
         for statement in &statements {
             wanted.extend(statement.tokens.iter().map(|token| token.stem));
+            wanted.extend(statement.initials(run));
         }
         let shown = Shown::read(run, &segments, &wanted);
         statements::place(&mut statements, &shown.events);

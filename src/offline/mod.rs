@@ -71,3 +71,6 @@ pub fn coverage(run: &Trajectory) -> String {
 fn conditions(run: &Trajectory) -> Vec<String> {
     checks::conditions(run.question())
 }
+
+#[cfg(test)]
+mod tests;

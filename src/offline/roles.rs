@@ -86,7 +86,10 @@ const TOOLISH: &[&str] = &[
 fn role_of_name(name: &str) -> Role {
     let lower = name.trim().to_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-    if lower.contains("->") || has(&["tool_call", "tool call", "action"]) {
+    if lower.contains("thought") || lower.contains("reasoning") {
+        // An orchestrator's notes to itself.
+        Role::Thinking
+    } else if lower.contains("->") || has(&["tool_call", "tool call", "action"]) {
         Role::Call
     } else if has(&["system", "developer"]) {
         Role::System

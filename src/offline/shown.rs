@@ -52,8 +52,6 @@ pub(super) struct Sentence {
 pub(super) struct Doc {
     /// Kept stems of its first line or title.
     pub(super) title: Vec<u64>,
-    /// First sentence and one past the last.
-    pub(super) sentences: (usize, usize),
 }
 
 /// How a call ended, as far as its output says.
@@ -87,6 +85,7 @@ pub(super) struct Shown {
     postings: ByStem<Vec<u32>>,
     numbers: ByStem<Vec<u32>>,
     dates: HashMap<Date, Vec<u32>>,
+    titles: ByStem<Vec<u32>>,
 }
 
 /// A word in more sentences than this says nothing about any of them, and looking it up would make
@@ -159,8 +158,15 @@ impl Shown {
             });
         }
         if self.sentences.len() > first {
-            let sentences = (first, self.sentences.len());
-            self.docs.push(Doc { title, sentences });
+            if let Ok(here) = u32::try_from(doc) {
+                for stem in &title {
+                    let docs = self.titles.entry(*stem).or_default();
+                    if docs.last() != Some(&here) {
+                        docs.push(here);
+                    }
+                }
+            }
+            self.docs.push(Doc { title });
         }
     }
 
@@ -228,6 +234,11 @@ impl Shown {
             Value::Date(date) => self.dates.get(&date),
         };
         before(places.map_or(&[][..], Vec::as_slice), seen)
+    }
+
+    /// Documents whose title has this stem.
+    pub(super) fn titled(&self, stem: u64) -> &[u32] {
+        self.titles.get(&stem).map_or(&[][..], Vec::as_slice)
     }
 
     /// Stems of the document's title.

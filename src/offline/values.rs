@@ -120,6 +120,11 @@ const MONTHS: &[(&str, u8)] = &[
     ("décembre", 12),
 ];
 
+/// True for the name of a month.
+pub(super) fn is_month(word: &str) -> bool {
+    month(word).is_some()
+}
+
 fn month(word: &str) -> Option<u8> {
     if word.len() > 12 || word.len() < 3 {
         return None;

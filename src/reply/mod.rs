@@ -55,7 +55,9 @@ pub fn read(stage: Stage, reading: Reading, text: &str) -> Result<ReadReply, Mis
         Reading::Published if text.trim().is_empty() => Err(Misfit::Empty),
         Reading::Published => match published::parse_json_object(text) {
             Ok(object) => Ok((StageReply::Published(object), Vec::new())),
-            Err(error) => Err(Misfit::Shape { problem: error.to_string() }),
+            Err(error) => Err(Misfit::Shape {
+                problem: error.to_string(),
+            }),
         },
     }
 }

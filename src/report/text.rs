@@ -6,7 +6,7 @@ use super::dto::{ResultRow, Status};
 use crate::audit::{Finding, LocatedBy, Role};
 use crate::drive::JudgeKind;
 use crate::evidence::{Quote, QuoteStatus};
-use crate::ledger::{Claim, SupportRecord, SupportStatus};
+use crate::ledger::{Claim, EvidenceRole, SupportRecord, SupportStatus};
 use crate::trajectory::Trajectory;
 
 /// Width at which prose is folded.
@@ -186,12 +186,13 @@ fn finding(out: &mut String, row: &ResultRow, finding: &Finding, style: Style) {
     }
     for claim in finding.claim_ids.iter().filter_map(|id| row.audit.claims.iter().find(|claim| claim.claim_id == *id)) {
         let record = row.audit.support.iter().find(|record| record.claim_id == claim.claim_id);
-        self::claim(out, claim, record, style);
+        self::claim(out, claim, record, finding, style);
     }
     let _ = writeln!(out);
 }
 
-fn claim(out: &mut String, claim: &Claim, record: Option<&SupportRecord>, style: Style) {
+/// A claim with the evidence for and against it. What the finding says already is not said again.
+fn claim(out: &mut String, claim: &Claim, record: Option<&SupportRecord>, finding: &Finding, style: Style) {
     let status = match record.map(|record| record.support_status) {
         Some(SupportStatus::Direct) => "supported directly",
         Some(SupportStatus::Weak) => "supported weakly",
@@ -202,11 +203,22 @@ fn claim(out: &mut String, claim: &Claim, record: Option<&SupportRecord>, style:
     let text = format!("{} ({}: {status})", clipped(&claim.claim), plain(&claim.claim_id));
     folded(out, "  claim   ", "          ", &text);
     let Some(record) = record else { return };
-    for quote in record.evidence_handles.iter().filter_map(|handle| handle.quote.as_ref()).take(3) {
-        self::quote(out, "  shown   ", quote, LocatedBy::Judge, style);
+    for handle in &record.evidence_handles {
+        let head = match handle.role {
+            EvidenceRole::Conflict => "  against ",
+            EvidenceRole::DirectSupport | EvidenceRole::PartialSupport => "  for     ",
+            EvidenceRole::MissingLink => "  gap at  ",
+            EvidenceRole::Related => "  see     ",
+            // The finding shows the commitment, and the chain after it shows who uses it.
+            EvidenceRole::Commitment | EvidenceRole::DownstreamUse | EvidenceRole::LinkedUse => continue,
+        };
+        if let Some(quote) = &handle.quote {
+            self::quote(out, head, quote, LocatedBy::Judge, style);
+        }
     }
-    if !record.missing_support.trim().is_empty() {
-        folded(out, "  missing ", "          ", &clipped(&record.missing_support));
+    let missing = record.missing_support.trim();
+    if !missing.is_empty() && missing != finding.reason.trim() {
+        folded(out, "  missing ", "          ", &clipped(missing));
     }
 }
 

@@ -1,7 +1,10 @@
 //! One integration binary, a file per promise of the tool.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, clippy::print_stderr)]
 
+mod eval;
+mod floors;
 mod golden;
+mod golden_eval;
 mod golden_load;
 mod localize;
 mod long;

@@ -14,7 +14,11 @@ fn check(name: &str, schema: &Value) {
         std::fs::write(&path, &text).unwrap();
     }
     let committed = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(committed == text, "{} is not the code's schema; AUDITOR_WRITE_SCHEMAS=1 cargo test schema writes it", path.display());
+    assert!(
+        committed == text,
+        "{} is not the code's schema; AUDITOR_WRITE_SCHEMAS=1 cargo test schema writes it",
+        path.display()
+    );
 }
 
 #[test]
@@ -29,18 +33,36 @@ async fn rows_of_every_status_fit_the_schema() {
     let dir = tempfile::tempdir().unwrap();
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/samples");
     std::fs::write(dir.path().join("broken.json"), "{").unwrap();
-    std::fs::write(dir.path().join("no.jsonl"), "{\"outcome\": {\"kind\": \"refused\", \"code\": \"filter\"}}\n").unwrap();
+    std::fs::write(
+        dir.path().join("no.jsonl"),
+        "{\"outcome\": {\"kind\": \"refused\", \"code\": \"filter\"}}\n",
+    )
+    .unwrap();
     let sample = samples.join("wrong-candidate.json");
     let sample = sample.to_str().unwrap();
     for (args, statuses) in [
-        (vec!["localize", sample, "broken.json", "--format", "json"], vec!["ok", "failed"]),
-        (vec!["localize", sample, "--format", "json", "--judge", "scripted:no.jsonl"], vec!["refused"]),
-        (vec!["localize", sample, "--format", "json", "--max-cost", "0"], vec!["not_run"]),
+        (
+            vec!["localize", sample, "broken.json", "--format", "json"],
+            vec!["ok", "failed"],
+        ),
+        (
+            vec!["localize", sample, "--format", "json", "--judge", "scripted:no.jsonl"],
+            vec!["refused"],
+        ),
+        (
+            vec!["localize", sample, "--format", "json", "--max-cost", "0"],
+            vec!["not_run"],
+        ),
     ] {
         let output = run_auditor(dir.path(), &args).await;
         let text = String::from_utf8(output.stdout).unwrap();
         let rows: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        assert_eq!(rows.iter().map(|row| row["status"].as_str().unwrap()).collect::<Vec<_>>(), statuses);
+        assert_eq!(
+            rows.iter()
+                .map(|row| row["status"].as_str().unwrap())
+                .collect::<Vec<_>>(),
+            statuses
+        );
         for row in &rows {
             let errors: Vec<String> = validator.iter_errors(row).map(|error| error.to_string()).collect();
             assert!(errors.is_empty(), "{errors:?}");

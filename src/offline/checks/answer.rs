@@ -44,9 +44,13 @@ fn place(statement: &Statement) -> Place {
 
 /// No name and no number of it stands in any tool output, and the agent did not work it out in words.
 fn nowhere(case: &Case<'_>, index: usize, statement: &Statement, marks: &[&Token]) -> Option<Defect> {
-    let shown = marks
-        .iter()
-        .any(|token| case.shown.has_stem(token.stem, statement.seen));
+    let acronym = statement
+        .initials(case.run)
+        .is_some_and(|stem| case.shown.has_stem(stem, statement.seen));
+    let shown = acronym
+        || marks
+            .iter()
+            .any(|token| case.shown.has_stem(token.stem, statement.seen));
     let worked_out = marks.iter().all(|token| token.shape == Shape::Number);
     if statement.seen == 0 || shown || worked_out || marks.len() < 2 {
         return None;

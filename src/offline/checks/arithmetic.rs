@@ -281,8 +281,11 @@ fn difference(case: &Case<'_>, index: usize, statement: &Statement) -> Option<Su
             .find(|found| found.start > at && matches!(found.value, Value::Number(..)))?;
         return years_between(case, statement, &around, result);
     }
-    let result = statement.values.iter().rev().find(|found| unit_of(found).is_some())?;
-    if unit_of(result) == Some(stem("year")) {
+    let years = |found: &&Found| unit_of(found) == Some(stem("year"));
+    let measured = |found: &&Found| unit_of(found).is_some();
+    let in_years = statement.values.iter().find(years);
+    let result = in_years.or_else(|| statement.values.iter().rev().find(measured))?;
+    if in_years.is_some() {
         let dates = statement.values.iter().filter(|found| date(found).is_some()).count();
         if plain || dates == 2 {
             return years_between(case, statement, &around, result);

@@ -153,9 +153,6 @@ fn computed(case: &Case<'_>, index: usize, found: &Found) -> bool {
     let Some(number) = values::as_number(found.value) else {
         return false;
     };
-    if statement.cues.has(Cue::Sum) || statement.cues.has(Cue::Difference) {
-        return true;
-    }
     let operands: Vec<f64> = case
         .statements
         .get(index.saturating_sub(4)..=index)
@@ -170,6 +167,11 @@ fn computed(case: &Case<'_>, index: usize, found: &Found) -> bool {
         .filter(|operand| *operand != number)
         .take(12)
         .collect();
+    // A sum or difference said to be one, right or wrong, is for the arithmetic check.
+    let arithmetic = statement.cues.has(Cue::Sum) || statement.cues.has(Cue::Difference);
+    if arithmetic && operands.len() >= 2 {
+        return true;
+    }
     operands.iter().enumerate().any(|(at, a)| {
         operands.iter().skip(at + 1).any(|b| {
             let results = [
@@ -265,18 +267,26 @@ fn value(case: &Case<'_>, index: usize, statement: &Statement, found: &Found) ->
         }
         if let Some((candidate, rival)) = other
             && candidate.shared >= 2
-            && (candidate.score >= 0.45 * total || statement.cues.has(Cue::Cite) || half_date(found, &rival))
+            && (candidate.score >= 0.45 * total || statement.cites() || half_date(found, &rival))
+            && (candidate.shared >= 3 || !bare(found))
         {
             return Some(contradicted(case, index, statement, found, candidate, &rival));
         }
         return statement
-            .cues
-            .has(Cue::Cite)
+            .cites()
             .then(|| absent(case, index, statement, found.start, found.end, trail_of(found)));
     }
     let (candidate, rival) = other?;
-    let strong = candidate.shared >= 3 && candidate.score >= 0.6 * total && candidate.score >= 2.5 * best_same;
+    let strong = !statement.cues.has(Cue::Difference)
+        && candidate.shared >= 3
+        && candidate.score >= 0.6 * total
+        && candidate.score >= 2.5 * best_same;
     strong.then(|| contradicted(case, index, statement, found, candidate, &rival))
+}
+
+/// A number that nothing is said about.
+fn bare(found: &Found) -> bool {
+    matches!(found.value, Value::Number(_, Unit::None))
 }
 
 /// Day and month agree and the year does not, or the other way round.
@@ -312,6 +322,7 @@ fn contradicted(
     rival: &Found,
 ) -> Defect {
     let mut trail = trail_of(found);
+    trail.numbers.retain(|number| !case.given.has_number(*number));
     // A year that the shown date shares is no mark of the wrong one.
     if let (Value::Date(wrong), Value::Date(right)) = (found.value, rival.value)
         && wrong.year == right.year
@@ -368,7 +379,7 @@ fn absent(case: &Case<'_>, index: usize, statement: &Statement, start: usize, en
 
 /// Names that a source is said to have and that stand nowhere.
 fn names(case: &Case<'_>, index: usize, statement: &Statement) -> Option<Defect> {
-    if !statement.cues.has(Cue::Cite) || statement.cues.has(Cue::Negation) {
+    if !statement.cites() || statement.cues.has(Cue::Negation) {
         return None;
     }
     let unknown: Vec<&Token> = statement

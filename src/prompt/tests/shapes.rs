@@ -165,8 +165,18 @@ fn faulty_prompt_files_are_refused_by_name_and_line() {
             "`spans`, which it is not given; it is given mark, quotes",
         ),
         ("keeper.j2", "JSON\n{{ mark|sparkle }}", "\"keeper.j2\", line 2"),
-        ("tracer.j2", "JSON\n{% include 'nothing.j2' %}", "\"tracer.j2\", line 2"),
+        (
+            "tracer.j2",
+            "JSON {{ support }}\n{% include 'nothing.j2' %}",
+            "\"tracer.j2\", line 2",
+        ),
         ("bare.j2", "Answer in prose.", "must say the word JSON"),
+        ("tracer.j2", "Answer in JSON.", "\"tracer.j2\" does not use `support`"),
+        (
+            "context.j2",
+            "{{ mark }} {{ task }} {{ run }} {{ ledger }}",
+            "does not use `packet`",
+        ),
     ] {
         let error = message(edited(name, text));
         assert!(error.contains(words), "{error}");

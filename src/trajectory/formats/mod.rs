@@ -49,7 +49,8 @@ mod text;
 
 use std::io::BufRead;
 
-pub use reader::{Part, Parts};
+pub(crate) use log::named;
+pub use reader::{LogSpan, LogTail, Part, Parts};
 
 use super::segment::Segmenter;
 use super::{Source, Trajectory, Warning};
