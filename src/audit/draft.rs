@@ -75,31 +75,46 @@ impl Draft {
 
 /// The verdict that names these spans, in trajectory order, with the reasons of their findings.
 pub(super) fn verdict_of(spans: Vec<String>, findings: &[Finding]) -> Verdict {
-    let Some(first) = spans.first().cloned() else { return Verdict::Clean };
+    let Some(first) = spans.first().cloned() else {
+        return Verdict::Clean;
+    };
     let reasons = findings.iter().map(|finding| Reason {
         span_id: finding.span_id.clone(),
         reason: finding.reason.clone(),
         quote: None,
     });
-    Verdict::Found(Found { first, reasons: reasons.collect(), spans })
+    Verdict::Found(Found {
+        first,
+        reasons: reasons.collect(),
+        spans,
+    })
 }
 
 /// The verdict of a stage whose last answer is no reply.
 pub(super) fn stopped(stage: Stage, answer: &Answer, attempts: u32) -> Verdict {
-    let cause = |kind, message: String| Cause { stage: Some(stage), attempts: Some(attempts), ..Cause::new(kind, message) };
+    let cause = |kind, message: String| Cause {
+        stage: Some(stage),
+        attempts: Some(attempts),
+        ..Cause::new(kind, message)
+    };
     match answer {
         Answer::Reply { .. } => wrong_shape(stage),
-        Answer::Unreadable { text, error } if text.trim().is_empty() => {
-            Verdict::Failed(cause(CauseKind::Empty, format!("the judge's reply had no text ({error})")))
-        }
-        Answer::Unreadable { error, .. } => {
-            Verdict::Failed(cause(CauseKind::BadReply, format!("the judge's reply could not be read: {error}")))
-        }
+        Answer::Unreadable { text, error } if text.trim().is_empty() => Verdict::Failed(cause(
+            CauseKind::Empty,
+            format!("the judge's reply had no text ({error})"),
+        )),
+        Answer::Unreadable { error, .. } => Verdict::Failed(cause(
+            CauseKind::BadReply,
+            format!("the judge's reply could not be read: {error}"),
+        )),
         Answer::Truncated { limit } => {
             let message = format!(
                 "the reply was cut at the output limit of {limit} tokens; allow more with --max-output, or take a model that reasons less"
             );
-            Verdict::Failed(Cause { limit: Some(u64::from(*limit)), ..cause(CauseKind::Truncated, message) })
+            Verdict::Failed(Cause {
+                limit: Some(u64::from(*limit)),
+                ..cause(CauseKind::Truncated, message)
+            })
         }
         Answer::Overflow { limit, needed } => {
             let say = |number: &Option<u64>| number.map_or("an unstated number of".to_owned(), |n| n.to_string());
@@ -108,23 +123,36 @@ pub(super) fn stopped(stage: Stage, answer: &Answer, attempts: u32) -> Verdict {
                 say(needed),
                 say(limit)
             );
-            Verdict::Failed(Cause { limit: *limit, needed: *needed, ..cause(CauseKind::ContextOverflow, message) })
+            Verdict::Failed(Cause {
+                limit: *limit,
+                needed: *needed,
+                ..cause(CauseKind::ContextOverflow, message)
+            })
         }
         Answer::Refused { code } => Verdict::Refused(cause(CauseKind::Refused, format!("the judge declined: {code}"))),
-        Answer::GaveUp(cause) => Verdict::Failed(Cause { stage: cause.stage.or(Some(stage)), ..cause.clone() }),
+        Answer::GaveUp(cause) => Verdict::Failed(Cause {
+            stage: cause.stage.or(Some(stage)),
+            ..cause.clone()
+        }),
     }
 }
 
 /// The verdict of a stage that was answered with another stage's reply.
 pub(super) fn wrong_shape(stage: Stage) -> Verdict {
     let message = format!("the judge answered the {stage} with another stage's reply; please report this");
-    Verdict::Failed(Cause { stage: Some(stage), ..Cause::new(CauseKind::Internal, message) })
+    Verdict::Failed(Cause {
+        stage: Some(stage),
+        ..Cause::new(CauseKind::Internal, message)
+    })
 }
 
 /// The verdict of a published stage that cannot read its reply.
 pub(super) fn unfit(stage: Stage, error: &ReadError) -> Verdict {
     let message = format!("the judge's reply could not be read: {error}");
-    Verdict::Failed(Cause { stage: Some(stage), ..Cause::new(CauseKind::BadReply, message) })
+    Verdict::Failed(Cause {
+        stage: Some(stage),
+        ..Cause::new(CauseKind::BadReply, message)
+    })
 }
 
 /// Ids of the spans the packet holds something of.
@@ -134,11 +162,16 @@ pub(super) fn fetched<'run>(run: &'run Trajectory, packet: &Packet) -> HashSet<&
 
 /// A warning for each span that was named harmful without standing in the packet.
 pub(super) fn outside_packet(trace: &Trace, available: &HashSet<&str>) -> Vec<Warning> {
-    let outside = trace.error_span_ids.iter().filter(|id| !available.contains(id.as_str()));
+    let outside = trace
+        .error_span_ids
+        .iter()
+        .filter(|id| !available.contains(id.as_str()));
     outside
         .map(|id| {
             let message = format!("{id} was named harmful although the tracer did not have it in its evidence packet");
-            Warning::new(WarningCode::OutsidePacket, message).at_span(id).in_stage(Stage::Tracer)
+            Warning::new(WarningCode::OutsidePacket, message)
+                .at_span(id)
+                .in_stage(Stage::Tracer)
         })
         .collect()
 }

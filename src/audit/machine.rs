@@ -123,7 +123,13 @@ impl Audit {
     /// Begins the audit of a run.
     #[must_use]
     pub fn new(run: Arc<Trajectory>, settings: Settings) -> Self {
-        Self { run, settings, answers: BTreeMap::new(), handed_out: BTreeSet::new(), worked: Worked::default() }
+        Self {
+            run,
+            settings,
+            answers: BTreeMap::new(),
+            handed_out: BTreeSet::new(),
+            worked: Worked::default(),
+        }
     }
 
     /// The run under audit.
@@ -136,7 +142,9 @@ impl Audit {
     /// not depend on each other.
     #[must_use]
     pub fn poll_asks(&mut self) -> Vec<Ask> {
-        let Some(Progress::Waiting(mut asks)) = self.progress() else { return Vec::new() };
+        let Some(Progress::Waiting(mut asks)) = self.progress() else {
+            return Vec::new();
+        };
         asks.retain(|ask| self.handed_out.insert(ask.id.clone()));
         asks
     }

@@ -16,7 +16,11 @@ const MAX_NOTES: usize = 600;
 /// those that more windows and more spans know of; what is left out is told. Ids are given anew in the
 /// order in which the claims were introduced. The ledger of a single window is kept as it is.
 pub(super) fn ledgers(run: &Trajectory, mut parts: Vec<Ledger>) -> Read<Ledger> {
-    let read = |value, warnings| Read { value, rejected: Vec::new(), warnings };
+    let read = |value, warnings| Read {
+        value,
+        rejected: Vec::new(),
+        warnings,
+    };
     if parts.len() <= 1 {
         return read(parts.pop().unwrap_or_default(), Vec::new());
     }
@@ -28,7 +32,10 @@ pub(super) fn ledgers(run: &Trajectory, mut parts: Vec<Ledger>) -> Read<Ledger> 
             merged.task_goal = part.task_goal;
         }
         for constraint in part.hard_constraints {
-            let known = merged.hard_constraints.iter().any(|known| *known == constraint || same_claim(known, &constraint));
+            let known = merged
+                .hard_constraints
+                .iter()
+                .any(|known| *known == constraint || same_claim(known, &constraint));
             if !known && merged.hard_constraints.len() < MAX_CONSTRAINTS {
                 merged.hard_constraints.push(constraint);
             }
@@ -37,7 +44,10 @@ pub(super) fn ledgers(run: &Trajectory, mut parts: Vec<Ledger>) -> Read<Ledger> 
             notes.push(part.notes);
         }
         for claim in part.claims {
-            match claims.iter_mut().find(|(known, _)| known.claim == claim.claim || same_claim(&known.claim, &claim.claim)) {
+            match claims
+                .iter_mut()
+                .find(|(known, _)| known.claim == claim.claim || same_claim(&known.claim, &claim.claim))
+            {
                 Some((known, windows)) => {
                     *windows += 1;
                     join(run, known, claim);
@@ -48,17 +58,18 @@ pub(super) fn ledgers(run: &Trajectory, mut parts: Vec<Ledger>) -> Read<Ledger> 
     }
     merged.notes = notes.join(" ").chars().take(MAX_NOTES).collect();
     let all = claims.len();
-    claims.sort_by_key(|(claim, windows)| {
-        std::cmp::Reverse((rank(claim.status), *windows, claim.used_by.len()))
-    });
+    claims.sort_by_key(|(claim, windows)| std::cmp::Reverse((rank(claim.status), *windows, claim.used_by.len())));
     claims.truncate(MAX_CLAIMS);
     merged.claims = claims.into_iter().map(|(claim, _)| claim).collect();
-    merged.claims.sort_by_key(|claim| position(run, claim.introduced_at.as_ref()).unwrap_or(usize::MAX));
+    merged
+        .claims
+        .sort_by_key(|claim| position(run, claim.introduced_at.as_ref()).unwrap_or(usize::MAX));
     for (number, claim) in (1..).zip(&mut merged.claims) {
         claim.claim_id = format!("c{number}");
     }
     let warning = (all > MAX_CLAIMS).then(|| {
-        let message = format!("the windows of the run gave {all} claims; the {MAX_CLAIMS} that went furthest were kept");
+        let message =
+            format!("the windows of the run gave {all} claims; the {MAX_CLAIMS} that went furthest were kept");
         Warning::new(WarningCode::TextOmitted, message).in_stage(Stage::Keeper)
     });
     read(merged, warning.into_iter().collect())
@@ -68,17 +79,30 @@ pub(super) fn ledgers(run: &Trajectory, mut parts: Vec<Ledger>) -> Read<Ledger> 
 /// the later one takes for the beginning is one that states it again, as settled if it says so.
 fn join(run: &Trajectory, known: &mut Claim, later: Claim) {
     let at = |id: &Option<String>| position(run, id.as_ref());
-    let mut used: Vec<usize> = known.used_by.iter().chain(&later.used_by).filter_map(|id| run.position(id)).collect();
+    let mut used: Vec<usize> = known
+        .used_by
+        .iter()
+        .chain(&later.used_by)
+        .filter_map(|id| run.position(id))
+        .collect();
     let settled = [at(&known.becomes_consequential_at), at(&later.becomes_consequential_at)];
     let introduced = [at(&known.introduced_at), at(&later.introduced_at)];
     let first_settled = settled.into_iter().flatten().min();
-    used.extend(settled.into_iter().flatten().filter(|position| Some(*position) != first_settled));
+    used.extend(
+        settled
+            .into_iter()
+            .flatten()
+            .filter(|position| Some(*position) != first_settled),
+    );
     used.sort_unstable();
     used.dedup();
     let id = |position: Option<usize>| position.map(|position| run.id_at(position).to_owned());
     known.introduced_at = id(introduced.into_iter().flatten().min());
     known.becomes_consequential_at = id(first_settled);
-    known.used_by = used.into_iter().map(|position| run.id_at(position).to_owned()).collect();
+    known.used_by = used
+        .into_iter()
+        .map(|position| run.id_at(position).to_owned())
+        .collect();
     if rank(later.status) > rank(known.status) {
         known.status = later.status;
     }
@@ -109,7 +133,11 @@ mod tests {
     use crate::trajectory::Span;
 
     fn run() -> Trajectory {
-        let spans = (1..=20).map(|n| Span { id: format!("s{n}"), text: format!("step {n}"), ..Span::default() });
+        let spans = (1..=20).map(|n| Span {
+            id: format!("s{n}"),
+            text: format!("step {n}"),
+            ..Span::default()
+        });
         Trajectory::new("r", "q", spans.collect()).0
     }
 
@@ -127,19 +155,39 @@ mod tests {
 
     fn ledger(claims: Vec<Claim>) -> Ledger {
         let hard_constraints = vec!["the first fare counts".to_owned()];
-        Ledger { task_goal: "goal".to_owned(), hard_constraints, claims, notes: String::new() }
+        Ledger {
+            task_goal: "goal".to_owned(),
+            hard_constraints,
+            claims,
+            notes: String::new(),
+        }
     }
 
     #[test]
     fn one_claim_in_two_windows_has_one_trail() {
         let run = run();
-        let early = claim("Tam Hesk built the mill in 1788.", 3, None, &[5], ClaimStatus::Tentative);
-        let late = claim("The mill was built by Tam Hesk in 1788.", 9, Some(12), &[20], ClaimStatus::Finalized);
+        let early = claim(
+            "Tam Hesk built the mill in 1788.",
+            3,
+            None,
+            &[5],
+            ClaimStatus::Tentative,
+        );
+        let late = claim(
+            "The mill was built by Tam Hesk in 1788.",
+            9,
+            Some(12),
+            &[20],
+            ClaimStatus::Finalized,
+        );
         let other = claim("The fare was fourpence.", 2, Some(2), &[], ClaimStatus::Consequential);
         let read = ledgers(&run, vec![ledger(vec![early]), ledger(vec![late, other])]);
         let claims = &read.value.claims;
         assert_eq!(claims.len(), 2);
-        assert_eq!(claims.iter().map(|claim| claim.claim_id.as_str()).collect::<Vec<_>>(), ["c1", "c2"]);
+        assert_eq!(
+            claims.iter().map(|claim| claim.claim_id.as_str()).collect::<Vec<_>>(),
+            ["c1", "c2"]
+        );
         assert!(claims[0].claim.contains("fare"), "in the order of introduction");
         let joined = &claims[1];
         assert_eq!(joined.introduced_at.as_deref(), Some("s3"));
@@ -161,11 +209,21 @@ mod tests {
 
     #[test]
     fn of_too_many_those_that_matter_stay_and_the_rest_is_told() {
-        let names = ["Ash", "Birk", "Cedar", "Dorn", "Elm", "Fir", "Gorse", "Hazel", "Ivy", "Juniper", "Kelp"];
+        let names = [
+            "Ash", "Birk", "Cedar", "Dorn", "Elm", "Fir", "Gorse", "Hazel", "Ivy", "Juniper", "Kelp",
+        ];
         let mut all: Vec<Claim> = names
             .iter()
             .enumerate()
-            .map(|(n, name)| claim(&format!("It was Mr {name} of {name}ford."), n + 1, None, &[], ClaimStatus::Exploratory))
+            .map(|(n, name)| {
+                claim(
+                    &format!("It was Mr {name} of {name}ford."),
+                    n + 1,
+                    None,
+                    &[],
+                    ClaimStatus::Exploratory,
+                )
+            })
             .collect();
         all[9].status = ClaimStatus::Finalized;
         let second = all.split_off(6);
@@ -177,7 +235,10 @@ mod tests {
 
     #[test]
     fn one_window_is_kept_as_it_is() {
-        let only = ledger(vec![Claim { claim_id: "odd".to_owned(), ..claim("x", 1, None, &[], ClaimStatus::Tentative) }]);
+        let only = ledger(vec![Claim {
+            claim_id: "odd".to_owned(),
+            ..claim("x", 1, None, &[], ClaimStatus::Tentative)
+        }]);
         assert_eq!(ledgers(&run(), vec![only.clone()]).value, only);
     }
 }

@@ -30,7 +30,11 @@ fn thirds(c: char) -> usize {
 /// Tokens that a text is taken for.
 #[must_use]
 pub fn tokens(text: &str) -> usize {
-    let sum: usize = if text.is_ascii() { text.len() } else { text.chars().map(thirds).sum() };
+    let sum: usize = if text.is_ascii() {
+        text.len()
+    } else {
+        text.chars().map(thirds).sum()
+    };
     sum.div_ceil(3)
 }
 
@@ -38,7 +42,9 @@ pub fn tokens(text: &str) -> usize {
 pub(super) fn head(text: &str, tokens: usize) -> usize {
     let mut left = tokens.saturating_mul(3);
     for (at, c) in text.char_indices() {
-        let Some(rest) = left.checked_sub(thirds(c)) else { return at };
+        let Some(rest) = left.checked_sub(thirds(c)) else {
+            return at;
+        };
         left = rest;
     }
     text.len()
@@ -48,7 +54,9 @@ pub(super) fn head(text: &str, tokens: usize) -> usize {
 pub(super) fn tail(text: &str, tokens: usize) -> usize {
     let mut left = tokens.saturating_mul(3);
     for (at, c) in text.char_indices().rev() {
-        let Some(rest) = left.checked_sub(thirds(c)) else { return at + c.len_utf8() };
+        let Some(rest) = left.checked_sub(thirds(c)) else {
+            return at + c.len_utf8();
+        };
         left = rest;
     }
     0
@@ -74,7 +82,10 @@ impl Window {
 
     fn bounded(tokens: usize, output: u32) -> Self {
         let quarter = u32::try_from(tokens / 4).unwrap_or(u32::MAX);
-        Self { tokens: Some(tokens), output: output.min(quarter.max(MIN_OUTPUT)) }
+        Self {
+            tokens: Some(tokens),
+            output: output.min(quarter.max(MIN_OUTPUT)),
+        }
     }
 
     /// The window's size, if one is known.
@@ -84,13 +95,20 @@ impl Window {
 
     /// The same window with twice the output.
     pub(super) fn with_twice_the_output(self) -> Self {
-        Self { output: self.output.saturating_mul(2), ..self }
+        Self {
+            output: self.output.saturating_mul(2),
+            ..self
+        }
     }
 
     /// Tokens for everything that is not fixed; `None` while no bound is known.
     pub(super) fn room(self) -> Option<usize> {
         let planned = self.tokens?.saturating_mul(USED_PERCENT) / 100;
-        Some(planned.saturating_sub(self.output as usize + FIXED_TOKENS).max(MIN_ROOM))
+        Some(
+            planned
+                .saturating_sub(self.output as usize + FIXED_TOKENS)
+                .max(MIN_ROOM),
+        )
     }
 
     /// The window as an endpoint's refusal of a prompt of `sent` tokens (as estimated here) shows it:
@@ -131,26 +149,40 @@ mod tests {
         assert_eq!(tokens("🜂"), 3);
         let text = "ab灯c🜂";
         for n in 0..8 {
-            assert!(tokens(&text[..head(text, n)]) <= n && tokens(&text[tail(text, n)..]) <= n, "{n}");
+            assert!(
+                tokens(&text[..head(text, n)]) <= n && tokens(&text[tail(text, n)..]) <= n,
+                "{n}"
+            );
         }
         assert_eq!((head(text, 8), tail(text, 8)), (text.len(), 0));
     }
 
     #[test]
     fn every_refusal_makes_the_request_smaller_or_ends_it() {
-        for (limit, needed) in [(None, None), (Some(8192), None), (Some(8192), Some(1_300_000)), (Some(9_000_000), Some(10))] {
+        for (limit, needed) in [
+            (None, None),
+            (Some(8192), None),
+            (Some(8192), Some(1_300_000)),
+            (Some(9_000_000), Some(10)),
+        ] {
             let (mut window, mut sent, mut refusals) = (Window::new(None, 4096), 1_700_000, 0);
             while window.room() != Some(MIN_ROOM) {
                 let next = window.after_overflow(sent, limit, needed);
                 let room = next.room().unwrap();
-                assert!(room + FIXED_TOKENS < sent || next.output < window.output, "{limit:?} {needed:?} {next:?}");
+                assert!(
+                    room + FIXED_TOKENS < sent || next.output < window.output,
+                    "{limit:?} {needed:?} {next:?}"
+                );
                 (window, sent) = (next, sent.min(room + FIXED_TOKENS));
                 refusals += 1;
                 assert!(refusals < 80, "{limit:?} {needed:?}");
             }
         }
         let first = Window::new(None, 4096).after_overflow(1_700_000, Some(8192), Some(1_300_000));
-        assert!((9_000..12_000).contains(&first.size().unwrap()), "the endpoint's own count corrects ours: {first:?}");
+        assert!(
+            (9_000..12_000).contains(&first.size().unwrap()),
+            "the endpoint's own count corrects ours: {first:?}"
+        );
         assert_eq!(Window::new(Some(8000), 4096).output, 2000);
     }
 }

@@ -15,9 +15,17 @@ pub(super) fn ledger(ledger: &Ledger) -> usize {
     let item = |text: &str| ITEM + tokens(text);
     let constraints: usize = ledger.hard_constraints.iter().map(|text| item(text)).sum();
     let claims = ledger.claims.iter().map(|claim| {
-        let named = claim.introduced_at.iter().chain(&claim.becomes_consequential_at).chain(&claim.used_by);
+        let named = claim
+            .introduced_at
+            .iter()
+            .chain(&claim.becomes_consequential_at)
+            .chain(&claim.used_by);
         let ids: usize = named.map(|id| 2 + tokens(id)).sum();
-        let quotes: usize = claim.quotes.iter().map(|quote| item(&quote.text) + tokens(&quote.span_id)).sum();
+        let quotes: usize = claim
+            .quotes
+            .iter()
+            .map(|quote| item(&quote.text) + tokens(&quote.span_id))
+            .sum();
         2 * ITEM + item(&claim.claim) + ids + quotes
     });
     item(&ledger.task_goal) + constraints + claims.sum::<usize>() + item(&ledger.notes)
@@ -27,8 +35,16 @@ pub(super) fn ledger(ledger: &Ledger) -> usize {
 pub(super) fn support(records: &[SupportRecord]) -> usize {
     let item = |text: &str| ITEM + tokens(text);
     let record = |record: &SupportRecord| {
-        let ids: usize = record.support_spans.iter().chain(&record.needs_auditors).map(|id| 2 + tokens(id)).sum();
-        let handles = record.evidence_handles.iter().map(|handle| 2 * ITEM + tokens(&handle.text) + tokens(&handle.span_id));
+        let ids: usize = record
+            .support_spans
+            .iter()
+            .chain(&record.needs_auditors)
+            .map(|id| 2 + tokens(id))
+            .sum();
+        let handles = record
+            .evidence_handles
+            .iter()
+            .map(|handle| 2 * ITEM + tokens(&handle.text) + tokens(&handle.span_id));
         item(&record.claim_id) + item(&record.missing_support) + ids + handles.sum::<usize>()
     };
     records.iter().map(record).sum()
@@ -36,9 +52,14 @@ pub(super) fn support(records: &[SupportRecord]) -> usize {
 
 /// Tokens that a packet takes in a prompt.
 pub(super) fn packet(run: &Trajectory, packet: &Packet) -> usize {
-    let chunks = packet.chunks.iter().map(|chunk| 3 * ITEM + tokens(run.id_at(chunk.span)) + tokens(chunk.text(run)));
+    let chunks = packet
+        .chunks
+        .iter()
+        .map(|chunk| 3 * ITEM + tokens(run.id_at(chunk.span)) + tokens(chunk.text(run)));
     let held = packet.spans();
-    let absent = (0..run.spans().len()).filter(|at| held.binary_search(at).is_err()).take(ABSENT_LISTED);
+    let absent = (0..run.spans().len())
+        .filter(|at| held.binary_search(at).is_err())
+        .take(ABSENT_LISTED);
     chunks.sum::<usize>() + absent.map(|at| 2 + tokens(run.id_at(at))).sum::<usize>()
 }
 

@@ -60,16 +60,28 @@ impl Audit {
                 if self.handed_out.contains(&id) {
                     return Step::Waiting(Vec::new());
                 }
-                let ask = Ask { id, question: question(window), previous, max_output: window.output };
+                let ask = Ask {
+                    id,
+                    question: question(window),
+                    previous,
+                    max_output: window.output,
+                };
                 return Step::Waiting(vec![ask]);
             };
             let next = match answer {
                 Answer::Reply { reply, notes } => {
-                    return Step::Done(Replied { reply: reply.clone(), notes: notes.clone(), window });
+                    return Step::Done(Replied {
+                        reply: reply.clone(),
+                        notes: notes.clone(),
+                        window,
+                    });
                 }
                 Answer::Unreadable { text, error } if !asked_again => {
                     asked_again = true;
-                    previous = Some(Previous { text: text.clone(), error: error.clone() });
+                    previous = Some(Previous {
+                        text: text.clone(),
+                        error: error.clone(),
+                    });
                     Some(window)
                 }
                 Answer::Truncated { .. } if !asked_again => {
@@ -106,10 +118,20 @@ impl Audit {
         };
         let window = first.window;
         let plan = self.plan(window);
-        let mut read = ReadRun { replies: vec![first], views: plan.iter().take(1).cloned().collect(), window };
+        let mut read = ReadRun {
+            replies: vec![first],
+            views: plan.iter().take(1).cloned().collect(),
+            window,
+        };
         let (mut asks, mut open) = (Vec::new(), false);
         for (part, view) in (0_u32..).zip(plan.iter()).skip(1) {
-            let shown = |smaller: Window| if smaller == window { view.clone() } else { self.shrunk(view, smaller) };
+            let shown = |smaller: Window| {
+                if smaller == window {
+                    view.clone()
+                } else {
+                    self.shrunk(view, smaller)
+                }
+            };
             match self.ask_part(stage, part, window, &|smaller| question(shown(smaller), smaller)) {
                 Step::Done(replied) => {
                     read.views.push(shown(replied.window));
@@ -166,7 +188,10 @@ impl Audit {
     }
 
     fn view(&self, window: Window, part: usize) -> RunView {
-        self.plan(window).get(part).cloned().unwrap_or_else(|| RunView { spans: Vec::new() })
+        self.plan(window)
+            .get(part)
+            .cloned()
+            .unwrap_or_else(|| RunView { spans: Vec::new() })
     }
 
     fn shrunk(&self, view: &RunView, window: Window) -> RunView {
@@ -196,8 +221,13 @@ impl Audit {
     /// task is shown by its two ends. Spans are the same.
     pub(super) fn asked_about(&self, window: Window) -> Arc<Trajectory> {
         let question = self.run.question();
-        let most = window.size().filter(|_| self.settings.method != Method::Paper).map(|size| size / TASK_PART);
-        let Some(most) = most.filter(|most| tokens(question) > *most) else { return self.run.clone() };
+        let most = window
+            .size()
+            .filter(|_| self.settings.method != Method::Paper)
+            .map(|size| size / TASK_PART);
+        let Some(most) = most.filter(|most| tokens(question) > *most) else {
+            return self.run.clone();
+        };
         let made = || {
             let (head, tail) = (room::head(question, most / 3 * 2), room::tail(question, most / 3));
             let gap = question.get(head..tail).map_or(0, |left_out| left_out.chars().count());

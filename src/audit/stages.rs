@@ -116,7 +116,12 @@ impl Audit {
         let sought = self.ask_part(Stage::Seeker, 0, kept.window, &|window| {
             let (run, user) = (self.asked_about(window), self.settings.user.clone());
             let packet = self.packet(&kept.ledger, window, 0);
-            Question::Seeker(SeekerQuestion { run, user, ledger: self.shown_ledger(&kept.ledger, window), packet })
+            Question::Seeker(SeekerQuestion {
+                run,
+                user,
+                ledger: self.shown_ledger(&kept.ledger, window),
+                packet,
+            })
         });
         let sought = match sought {
             Step::Waiting(asks) => return Step::Waiting(asks),
@@ -141,7 +146,11 @@ impl Audit {
         };
         let support = Arc::new(support);
         draft.support = Some(support.clone());
-        Step::Done(Ok(Sought { draft, support, window: sought.window }))
+        Step::Done(Ok(Sought {
+            draft,
+            support,
+            window: sought.window,
+        }))
     }
 
     fn trace(&self, kept: &Kept, sought: &Sought) -> Progress {
@@ -150,7 +159,13 @@ impl Audit {
         let traced = self.ask_part(Stage::Tracer, 0, sought.window, &|window| {
             let (run, user) = (self.asked_about(window), self.settings.user.clone());
             let (ledger, support) = (self.shown_ledger(ledger, window), self.shown_support(support, window));
-            Question::Tracer(TracerQuestion { run, user, ledger, support, packet: packet_for(window) })
+            Question::Tracer(TracerQuestion {
+                run,
+                user,
+                ledger,
+                support,
+                packet: packet_for(window),
+            })
         });
         let mut draft = sought.draft.clone();
         let traced = match traced {
@@ -206,7 +221,9 @@ impl Audit {
         if self.settings.method == Method::Paper {
             return self.fetch(ledger, budget);
         }
-        let Some(room) = window.room() else { return self.fetch(ledger, budget) };
+        let Some(room) = window.room() else {
+            return self.fetch(ledger, budget);
+        };
         let shown = self.shown_ledger(ledger, window);
         let others = self.beside(window) + sizing::ledger(&shown) + support.max(room / SUPPORT_PART);
         let room = window.room_beside(others).unwrap_or(room);
@@ -226,7 +243,10 @@ impl Audit {
 
     fn fetch(&self, ledger: &Ledger, budget: usize) -> Arc<Packet> {
         self.worked.packets.get_or_make(budget, || {
-            let index = self.worked.index.get_or_init(|| Index::new(&self.run, &self.settings.limits));
+            let index = self
+                .worked
+                .index
+                .get_or_init(|| Index::new(&self.run, &self.settings.limits));
             let rules = StepRules::of(self.settings.method);
             let rows = paper::auto_context_requests(ledger, &rules);
             let rows = paper::settle_context_requests(rows, &self.run, ledger, &rules);
@@ -234,7 +254,9 @@ impl Audit {
             let seeds = paper::claim_seed_spans(ledger, &self.run);
             match self.settings.method {
                 Method::Paper => index.published(&self.run, &seeds, &requests),
-                Method::Drift | Method::Bare => index.drift(&self.run, &seeds, &requests, &ledger.hard_constraints, budget),
+                Method::Drift | Method::Bare => {
+                    index.drift(&self.run, &seeds, &requests, &ledger.hard_constraints, budget)
+                }
             }
         })
     }
@@ -243,23 +265,44 @@ impl Audit {
     fn omitted_of_views(&self, read: &ReadRun, stage: Stage) -> Vec<Warning> {
         let mut messages = Vec::new();
         let coverage = Coverage::of(&self.run, &read.views);
-        let window = read.window.size().map_or(String::new(), |size| format!(" of about {size} tokens"));
-        let Coverage { shown, all, absent, partial } = &coverage;
+        let window = read
+            .window
+            .size()
+            .map_or(String::new(), |size| format!(" of about {size} tokens"));
+        let Coverage {
+            shown,
+            all,
+            absent,
+            partial,
+        } = &coverage;
         if read.views.len() > 1 || shown < all {
             let windows = match read.views.len() {
                 1 => "one request".to_owned(),
                 n => format!("{n} overlapping windows"),
             };
-            let how = if shown < all { format!("{shown} of its {all} characters") } else { format!("all {all} characters") };
-            messages.push(format!("the run does not fit the judge's window{window}: {windows} showed {how}"));
+            let how = if shown < all {
+                format!("{shown} of its {all} characters")
+            } else {
+                format!("all {all} characters")
+            };
+            messages.push(format!(
+                "the run does not fit the judge's window{window}: {windows} showed {how}"
+            ));
         }
         for (spans, what) in [(partial, "shown in part"), (absent, "not shown")] {
             if !spans.is_empty() {
                 let names: Vec<&str> = spans.iter().take(NAMED).map(|at| self.run.id_at(*at)).collect();
                 let more = spans.len().saturating_sub(NAMED);
-                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+                let more = if more > 0 {
+                    format!(" and {more} more")
+                } else {
+                    String::new()
+                };
                 let (count, names) = (spans.len(), names.join(", "));
-                messages.push(format!("{count} of {} spans were {what}: {names}{more}", self.run.spans().len()));
+                messages.push(format!(
+                    "{count} of {} spans were {what}: {names}{more}",
+                    self.run.spans().len()
+                ));
             }
         }
         let task = self.asked_about(read.window);
@@ -267,7 +310,10 @@ impl Audit {
             let all = self.run.question().chars().count();
             messages.push(format!("the task has {all} characters; its two ends were shown"));
         }
-        messages.into_iter().map(|message| Warning::new(WarningCode::TextOmitted, message).in_stage(stage)).collect()
+        messages
+            .into_iter()
+            .map(|message| Warning::new(WarningCode::TextOmitted, message).in_stage(stage))
+            .collect()
     }
 
     fn omitted_of_packet(&self, packet: &Packet) -> Option<Warning> {
@@ -294,7 +340,10 @@ fn over(report: Report) -> Progress {
 fn united(run: &Trajectory, traces: Vec<Trace>) -> Trace {
     let named = traces.iter().flat_map(|trace| &trace.error_span_ids);
     let positions: BTreeSet<usize> = named.filter_map(|id| run.position(id)).collect();
-    let error_span_ids: Vec<String> = positions.into_iter().map(|position| run.id_at(position).to_owned()).collect();
+    let error_span_ids: Vec<String> = positions
+        .into_iter()
+        .map(|position| run.id_at(position).to_owned())
+        .collect();
     let mut reasons: Vec<Reason> = Vec::new();
     for reason in traces.into_iter().flat_map(|trace| trace.reasons) {
         if !reasons.iter().any(|known| known.span_id == reason.span_id) {

@@ -6,7 +6,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::ledger::{ClaimStatus, EvidenceRole, Reason, SupportStatus};
-use crate::reply::{BareReply, KeeperClaim, KeeperReply, SeekerHandle, SeekerRecord, SeekerReply, StageReply, TracerReply};
+use crate::reply::{
+    BareReply, KeeperClaim, KeeperReply, SeekerHandle, SeekerRecord, SeekerReply, StageReply, TracerReply,
+};
 use crate::trajectory::{Span, Stage, Trajectory, WarningCode};
 
 const TEXTS: [&str; 6] = [
@@ -76,7 +78,10 @@ fn tracer(spans: &[String]) -> StageReply {
 }
 
 fn said(reply: StageReply) -> Answer {
-    Answer::Reply { reply, notes: Vec::new() }
+    Answer::Reply {
+        reply,
+        notes: Vec::new(),
+    }
 }
 
 /// Takes an audit to its end with a judge that is a function.
@@ -117,14 +122,30 @@ fn later_stages_carry_what_earlier_ones_found() {
         let run = run_named(prefix);
         let errors = [format!("{prefix}4")];
         let (_, asked) = audit(&run, settings(Method::Drift), |ask| {
-            three(ask, prefix, SupportStatus::Missing, "its builder is not recorded", &errors)
+            three(
+                ask,
+                prefix,
+                SupportStatus::Missing,
+                "its builder is not recorded",
+                &errors,
+            )
         });
         let stages: Vec<Stage> = asked.iter().map(|ask| ask.id.stage).collect();
         assert_eq!(stages, [Stage::Keeper, Stage::Seeker, Stage::Tracer]);
-        let Question::Seeker(sought) = &asked[1].question else { panic!() };
-        assert_eq!(sought.ledger.claims[0].used_by, [format!("{prefix}5"), format!("{prefix}6")]);
-        assert!(sought.packet.spans().contains(&3) && sought.packet.spans().contains(&5), "claim's spans and the last");
-        let Question::Tracer(traced) = &asked[2].question else { panic!() };
+        let Question::Seeker(sought) = &asked[1].question else {
+            panic!()
+        };
+        assert_eq!(
+            sought.ledger.claims[0].used_by,
+            [format!("{prefix}5"), format!("{prefix}6")]
+        );
+        assert!(
+            sought.packet.spans().contains(&3) && sought.packet.spans().contains(&5),
+            "claim's spans and the last"
+        );
+        let Question::Tracer(traced) = &asked[2].question else {
+            panic!()
+        };
         assert_eq!(traced.support[0].support_status, SupportStatus::Missing);
         assert_eq!(traced.packet, sought.packet);
     }
@@ -134,29 +155,49 @@ fn later_stages_carry_what_earlier_ones_found() {
 fn support_decides_whether_a_claims_later_uses_are_completed() {
     let run = run_named("s");
     let verdict = |status, quote: &'static str| {
-        let (report, _) =
-            audit(&run, settings(Method::Drift), move |ask| three(ask, "s", status, quote, &["s4".to_owned()]));
+        let (report, _) = audit(&run, settings(Method::Drift), move |ask| {
+            three(ask, "s", status, quote, &["s4".to_owned()])
+        });
         spans(&report).join(" ")
     };
     let real = "The mill at Orrin Ford stood by 1788";
     assert_eq!(verdict(SupportStatus::Missing, real), "s4 s6");
     assert_eq!(verdict(SupportStatus::Conflicting, real), "s4 s6");
-    assert_eq!(verdict(SupportStatus::Direct, real), "s4", "verified direct support completes nothing");
-    assert_eq!(verdict(SupportStatus::Direct, "built by Tam Hesk, says the deed"), "s4 s6", "an invented quote supports nothing");
+    assert_eq!(
+        verdict(SupportStatus::Direct, real),
+        "s4",
+        "verified direct support completes nothing"
+    );
+    assert_eq!(
+        verdict(SupportStatus::Direct, "built by Tam Hesk, says the deed"),
+        "s4 s6",
+        "an invented quote supports nothing"
+    );
 }
 
 #[test]
 fn an_empty_trace_is_clean_in_drift_and_overruled_in_paper() {
     let run = run_named("s");
-    let (report, _) = audit(&run, settings(Method::Drift), |ask| three(ask, "s", SupportStatus::Missing, "", &[]));
+    let (report, _) = audit(&run, settings(Method::Drift), |ask| {
+        three(ask, "s", SupportStatus::Missing, "", &[])
+    });
     assert_eq!(report.verdict, Verdict::Clean);
     assert!(report.findings.is_empty());
 
     let published = |ask: &Ask| {
         let reply = match three(ask, "s", SupportStatus::Direct, "", &[]) {
-            Answer::Reply { reply: StageReply::Keeper(reply), .. } => serde_json::to_value(reply),
-            Answer::Reply { reply: StageReply::Seeker(reply), .. } => serde_json::to_value(reply),
-            Answer::Reply { reply: StageReply::Tracer(reply), .. } => serde_json::to_value(reply),
+            Answer::Reply {
+                reply: StageReply::Keeper(reply),
+                ..
+            } => serde_json::to_value(reply),
+            Answer::Reply {
+                reply: StageReply::Seeker(reply),
+                ..
+            } => serde_json::to_value(reply),
+            Answer::Reply {
+                reply: StageReply::Tracer(reply),
+                ..
+            } => serde_json::to_value(reply),
             other => panic!("{other:?}"),
         };
         said(StageReply::Published(reply.unwrap().as_object().unwrap().clone()))
@@ -178,7 +219,11 @@ fn findings_show_words_that_stand_in_the_span() {
                     reason: "nobody is recorded".to_owned(),
                     quote: Some("the mill was BUILT by Tam Hesk".to_owned()),
                 },
-                Reason { span_id: "s6".to_owned(), reason: "submits it".to_owned(), quote: Some("nowhere to be seen".to_owned()) },
+                Reason {
+                    span_id: "s6".to_owned(),
+                    reason: "submits it".to_owned(),
+                    quote: Some("nowhere to be seen".to_owned()),
+                },
             ],
             ..TracerReply::default()
         })),
@@ -186,11 +231,19 @@ fn findings_show_words_that_stand_in_the_span() {
     });
     assert_eq!(report.findings.len(), 2);
     let first = &report.findings[0];
-    assert_eq!((first.role, first.located_by, first.quotes[0].text.as_str()), (Role::First, LocatedBy::Judge, "The mill was built by Tam Hesk"));
+    assert_eq!(
+        (first.role, first.located_by, first.quotes[0].text.as_str()),
+        (Role::First, LocatedBy::Judge, "The mill was built by Tam Hesk")
+    );
     let second = &report.findings[1];
     assert_eq!((second.role, second.located_by), (Role::Linked, LocatedBy::Code));
     assert!(run.spans()[5].text.contains(&second.quotes[0].text), "{second:?}");
-    assert!(report.warnings.iter().any(|warning| warning.code == WarningCode::UnverifiedQuote));
+    assert!(
+        report
+            .warnings
+            .iter()
+            .any(|warning| warning.code == WarningCode::UnverifiedQuote)
+    );
 }
 
 #[test]
@@ -205,17 +258,33 @@ fn contradictory_fields_are_united_and_noted() {
     });
     assert_eq!(spans(&report), ["s4", "s6"]);
     assert_eq!(report.rejected_span_ids, ["s99"]);
-    assert!(report.warnings.iter().any(|warning| warning.code == WarningCode::InconsistentVerdict));
+    assert!(
+        report
+            .warnings
+            .iter()
+            .any(|warning| warning.code == WarningCode::InconsistentVerdict)
+    );
 }
 
 #[test]
 fn an_unreadable_reply_is_asked_again_once_with_its_error() {
     let run = run_named("s");
-    let unreadable = || Answer::Unreadable { text: "{oops".to_owned(), error: "not JSON".to_owned() };
+    let unreadable = || Answer::Unreadable {
+        text: "{oops".to_owned(),
+        error: "not JSON".to_owned(),
+    };
     let (report, asked) = audit(&run, settings(Method::Bare), |_| unreadable());
     assert_eq!(asked.len(), 2);
-    assert_eq!(asked[1].previous, Some(Previous { text: "{oops".to_owned(), error: "not JSON".to_owned() }));
-    let Verdict::Failed(cause) = &report.verdict else { panic!() };
+    assert_eq!(
+        asked[1].previous,
+        Some(Previous {
+            text: "{oops".to_owned(),
+            error: "not JSON".to_owned()
+        })
+    );
+    let Verdict::Failed(cause) = &report.verdict else {
+        panic!()
+    };
     assert_eq!((cause.kind, cause.stage), (CauseKind::BadReply, Some(Stage::Bare)));
 
     let (report, asked) = audit(&run, settings(Method::Paper), |_| unreadable());
@@ -226,10 +295,14 @@ fn an_unreadable_reply_is_asked_again_once_with_its_error() {
 #[test]
 fn a_cut_reply_gets_more_room_and_then_names_its_limit() {
     let run = run_named("s");
-    let (report, asked) = audit(&run, settings(Method::Drift), |ask| Answer::Truncated { limit: ask.max_output });
+    let (report, asked) = audit(&run, settings(Method::Drift), |ask| Answer::Truncated {
+        limit: ask.max_output,
+    });
     assert_eq!(asked.iter().map(|ask| ask.max_output).collect::<Vec<_>>(), [4096, 8192]);
     assert!(asked[1].previous.is_none());
-    let Verdict::Failed(cause) = &report.verdict else { panic!() };
+    let Verdict::Failed(cause) = &report.verdict else {
+        panic!()
+    };
     assert_eq!((cause.kind, cause.limit), (CauseKind::Truncated, Some(8192)));
 }
 
@@ -239,7 +312,9 @@ fn a_failed_or_refusing_judge_is_never_clean() {
     for stage in [Stage::Keeper, Stage::Seeker, Stage::Tracer] {
         for failure in [
             Answer::GaveUp(Cause::new(CauseKind::Server, "500")),
-            Answer::Refused { code: "content_filter".to_owned() },
+            Answer::Refused {
+                code: "content_filter".to_owned(),
+            },
             said(StageReply::Bare(BareReply::default())),
         ] {
             let (report, _) = audit(&run, settings(Method::Drift), |ask| {
@@ -249,8 +324,15 @@ fn a_failed_or_refusing_judge_is_never_clean() {
                     three(ask, "s", SupportStatus::Direct, "stood by 1788", &[])
                 }
             });
-            assert!(matches!(report.verdict, Verdict::Failed(_) | Verdict::Refused(_)), "{stage} {failure:?}");
-            assert_eq!(report.ledger.is_some(), stage != Stage::Keeper, "what was finished is kept");
+            assert!(
+                matches!(report.verdict, Verdict::Failed(_) | Verdict::Refused(_)),
+                "{stage} {failure:?}"
+            );
+            assert_eq!(
+                report.ledger.is_some(),
+                stage != Stage::Keeper,
+                "what was finished is kept"
+            );
         }
     }
 }
@@ -261,26 +343,40 @@ fn any_id() -> impl Strategy<Value = String> {
 
 fn any_answer() -> impl Strategy<Value = Answer> {
     let ids = || prop::collection::vec(any_id(), 0..5);
-    let claim = (any_id(), ".{0,12}", prop::option::of(any_id()), prop::option::of(any_id()), ids()).prop_map(
-        |(claim_id, claim, introduced_at, becomes_consequential_at, used_by)| KeeperClaim {
+    let claim = (
+        any_id(),
+        ".{0,12}",
+        prop::option::of(any_id()),
+        prop::option::of(any_id()),
+        ids(),
+    )
+        .prop_map(
+            |(claim_id, claim, introduced_at, becomes_consequential_at, used_by)| KeeperClaim {
+                claim_id,
+                claim,
+                introduced_at,
+                becomes_consequential_at,
+                used_by,
+                status: ClaimStatus::Finalized,
+                ..KeeperClaim::default()
+            },
+        );
+    let record =
+        (any_id(), ids(), any_id(), ".{0,12}").prop_map(|(claim_id, support_spans, span_id, text)| SeekerRecord {
             claim_id,
-            claim,
-            introduced_at,
-            becomes_consequential_at,
-            used_by,
-            status: ClaimStatus::Finalized,
-            ..KeeperClaim::default()
-        },
-    );
-    let record = (any_id(), ids(), any_id(), ".{0,12}").prop_map(|(claim_id, support_spans, span_id, text)| SeekerRecord {
-        claim_id,
-        support_spans,
-        evidence_handles: vec![SeekerHandle { span_id, text, ..SeekerHandle::default() }],
-        ..SeekerRecord::default()
-    });
+            support_spans,
+            evidence_handles: vec![SeekerHandle {
+                span_id,
+                text,
+                ..SeekerHandle::default()
+            }],
+            ..SeekerRecord::default()
+        });
     prop_oneof![
-        prop::collection::vec(claim, 0..10)
-            .prop_map(|claims| said(StageReply::Keeper(KeeperReply { claims, ..KeeperReply::default() }))),
+        prop::collection::vec(claim, 0..10).prop_map(|claims| said(StageReply::Keeper(KeeperReply {
+            claims,
+            ..KeeperReply::default()
+        }))),
         prop::collection::vec(record, 0..10)
             .prop_map(|support_records| said(StageReply::Seeker(SeekerReply { support_records }))),
         (prop::option::of(any_id()), ids(), ids(), ids()).prop_map(|(first, linked, non_errors, error_span_ids)| {
@@ -293,10 +389,19 @@ fn any_answer() -> impl Strategy<Value = Answer> {
                 ..TracerReply::default()
             }))
         }),
-        ids().prop_map(|error_span_ids| said(StageReply::Bare(BareReply { error_span_ids, ..BareReply::default() }))),
-        Just(Answer::Unreadable { text: String::new(), error: "none".to_owned() }),
+        ids().prop_map(|error_span_ids| said(StageReply::Bare(BareReply {
+            error_span_ids,
+            ..BareReply::default()
+        }))),
+        Just(Answer::Unreadable {
+            text: String::new(),
+            error: "none".to_owned()
+        }),
         Just(Answer::Truncated { limit: 9 }),
-        Just(Answer::Overflow { limit: Some(5), needed: Some(50) }),
+        Just(Answer::Overflow {
+            limit: Some(5),
+            needed: Some(50)
+        }),
         Just(Answer::Refused { code: "no".to_owned() }),
     ]
 }
@@ -304,14 +409,35 @@ fn any_answer() -> impl Strategy<Value = Answer> {
 /// Answers by stage and attempt, whatever order they are asked in.
 fn pick(answers: &[Answer], ask: &Ask) -> Answer {
     let at = ask.id.stage as usize * 3 + usize::from(ask.id.attempt) + ask.id.part as usize * 7;
-    let fitting = answers.iter().cycle().skip(at % answers.len()).take(answers.len()).find(|answer| {
-        matches!(
-            (answer, ask.id.stage),
-            (Answer::Reply { reply: StageReply::Keeper(_), .. }, Stage::Keeper)
-                | (Answer::Reply { reply: StageReply::Seeker(_), .. }, Stage::Seeker)
-                | (Answer::Reply { reply: StageReply::Tracer(_), .. }, Stage::Tracer)
-        )
-    });
+    let fitting = answers
+        .iter()
+        .cycle()
+        .skip(at % answers.len())
+        .take(answers.len())
+        .find(|answer| {
+            matches!(
+                (answer, ask.id.stage),
+                (
+                    Answer::Reply {
+                        reply: StageReply::Keeper(_),
+                        ..
+                    },
+                    Stage::Keeper
+                ) | (
+                    Answer::Reply {
+                        reply: StageReply::Seeker(_),
+                        ..
+                    },
+                    Stage::Seeker
+                ) | (
+                    Answer::Reply {
+                        reply: StageReply::Tracer(_),
+                        ..
+                    },
+                    Stage::Tracer
+                )
+            )
+        });
     match (at % 5, fitting) {
         (0, _) | (_, None) => answers[at % answers.len()].clone(),
         (_, Some(answer)) => answer.clone(),
@@ -322,7 +448,14 @@ fn any_run() -> impl Strategy<Value = Arc<Trajectory>> {
     // Texts that are repeated are too long for the smallest window.
     let spans = prop::collection::vec((any_id(), "(?s).{0,40}"), 0..7);
     (spans, prop_oneof![Just(1), Just(40)]).prop_map(|(spans, times)| {
-        let spans = spans.into_iter().map(|(id, text)| Span { id, text: text.repeat(times), ..Span::default() }).collect();
+        let spans = spans
+            .into_iter()
+            .map(|(id, text)| Span {
+                id,
+                text: text.repeat(times),
+                ..Span::default()
+            })
+            .collect();
         Arc::new(Trajectory::new("any", "question?", spans).0)
     })
 }

@@ -76,8 +76,16 @@ pub fn decide(run: &Trajectory, reports: Vec<Report>) -> Option<Decided> {
     let mut firsts = Vec::new();
     for (repeat, report) in (0..).zip(&reports) {
         match &report.verdict {
-            Verdict::Failed(cause) => failed.push(FailedRepeat { repeat, refused: false, cause: cause.clone() }),
-            Verdict::Refused(cause) => failed.push(FailedRepeat { repeat, refused: true, cause: cause.clone() }),
+            Verdict::Failed(cause) => failed.push(FailedRepeat {
+                repeat,
+                refused: false,
+                cause: cause.clone(),
+            }),
+            Verdict::Refused(cause) => failed.push(FailedRepeat {
+                repeat,
+                refused: true,
+                cause: cause.clone(),
+            }),
             Verdict::Found(_) | Verdict::Clean => firsts.push(first(report).cloned()),
         }
         for span in spans(report).unwrap_or_default() {
@@ -85,17 +93,31 @@ pub fn decide(run: &Trajectory, reports: Vec<Report>) -> Option<Decided> {
         }
     }
     let ok = u32::try_from(firsts.len()).unwrap_or(u32::MAX);
-    let most = firsts.iter().map(|first| firsts.iter().filter(|other| *other == first).count()).max();
+    let most = firsts
+        .iter()
+        .map(|first| firsts.iter().filter(|other| *other == first).count())
+        .max();
     let per_span = run.spans().iter().map(|span| votes.get(&span.id).copied().unwrap_or(0));
     let kappa = if ok > 1 { fleiss_kappa(ok, per_span) } else { None };
     let same_first = most.map(|most| most as f64 / firsts.len() as f64);
-    let repeats = Repeats { asked, ok, failed, firsts, same_first };
+    let repeats = Repeats {
+        asked,
+        ok,
+        failed,
+        firsts,
+        same_first,
+    };
     let report = if is_majority(ok, asked) {
         majority(run, reports, &votes, asked)?
     } else {
         without_majority(reports, &repeats)?
     };
-    Some(Decided { report, votes, fleiss_kappa: kappa, repeats })
+    Some(Decided {
+        report,
+        votes,
+        fleiss_kappa: kappa,
+        repeats,
+    })
 }
 
 fn is_majority(votes: u32, of: u32) -> bool {
@@ -106,21 +128,29 @@ fn is_majority(votes: u32, of: u32) -> bool {
 /// equals), with the majority's spans. A finding it does not have comes from the first repeat that has it.
 fn majority(run: &Trajectory, reports: Vec<Report>, votes: &BTreeMap<String, u32>, asked: u32) -> Option<Report> {
     let named = run.spans().iter().map(|span| &span.id);
-    let chosen: Vec<String> =
-        named.filter(|id| votes.get(*id).is_some_and(|votes| is_majority(*votes, asked))).cloned().collect();
+    let chosen: Vec<String> = named
+        .filter(|id| votes.get(*id).is_some_and(|votes| is_majority(*votes, asked)))
+        .cloned()
+        .collect();
     let distance = |report: &Report| {
         let own = spans(report)?;
         let shared = own.iter().filter(|id| chosen.contains(id)).count();
         Some(own.len() + chosen.len() - 2 * shared)
     };
-    let nearest = reports.iter().filter_map(|report| Some((distance(report)?, report))).min_by_key(|(distance, _)| *distance);
+    let nearest = reports
+        .iter()
+        .filter_map(|report| Some((distance(report)?, report)))
+        .min_by_key(|(distance, _)| *distance);
     let mut report = nearest.map(|(_, report)| report.clone())?;
     let findings = chosen.iter().filter_map(|id| {
         let own = |report: &Report| report.findings.iter().find(|finding| finding.span_id == *id).cloned();
         own(&report).or_else(|| {
             let borrowed = reports.iter().find_map(own)?;
             // Its claims are of another ledger.
-            Some(Finding { claim_ids: Vec::new(), ..borrowed })
+            Some(Finding {
+                claim_ids: Vec::new(),
+                ..borrowed
+            })
         })
     });
     report.findings = with_roles(findings.collect());
@@ -134,7 +164,10 @@ fn without_majority(reports: Vec<Report>, repeats: &Repeats) -> Option<Report> {
     if let Verdict::Failed(cause) | Verdict::Refused(cause) = &mut report.verdict
         && repeats.asked > 1
     {
-        cause.message = format!("{} of {} repeats have a verdict, which is no majority: {}", repeats.ok, repeats.asked, cause.message);
+        cause.message = format!(
+            "{} of {} repeats have a verdict, which is no majority: {}",
+            repeats.ok, repeats.asked, cause.message
+        );
     }
     Some(report)
 }
@@ -167,15 +200,31 @@ pub struct Agreement {
 pub fn agreement(run: &Trajectory, a: &Report, b: &Report) -> Option<Agreement> {
     let (in_a, in_b) = (spans(a)?, spans(b)?);
     let of = |wanted: &dyn Fn(&String) -> bool| -> Vec<String> {
-        run.spans().iter().map(|span| &span.id).filter(|id| wanted(id)).cloned().collect()
+        run.spans()
+            .iter()
+            .map(|span| &span.id)
+            .filter(|id| wanted(id))
+            .cloned()
+            .collect()
     };
     let both = of(&|id| in_a.contains(id) && in_b.contains(id));
     let only_first = of(&|id| in_a.contains(id) && !in_b.contains(id));
     let only_second = of(&|id| !in_a.contains(id) && in_b.contains(id));
     let marked = both.len() + only_first.len() + only_second.len();
     let neither = run.spans().len().saturating_sub(marked);
-    let kappa = cohen_kappa(both.len() as u64, only_first.len() as u64, only_second.len() as u64, neither as u64);
-    Some(Agreement { same_first: first(a) == first(b), both, only_first, only_second, kappa })
+    let kappa = cohen_kappa(
+        both.len() as u64,
+        only_first.len() as u64,
+        only_second.len() as u64,
+        neither as u64,
+    );
+    Some(Agreement {
+        same_first: first(a) == first(b),
+        both,
+        only_first,
+        only_second,
+        kappa,
+    })
 }
 
 /// The first judge's report with only the spans that the second names too. Without a verdict of both
@@ -183,7 +232,13 @@ pub fn agreement(run: &Trajectory, a: &Report, b: &Report) -> Option<Agreement> 
 #[must_use]
 pub fn agreed(run: &Trajectory, a: &Report, b: &Report) -> Report {
     let mut report = a.clone();
-    let Some(Agreement { both, only_first, only_second, .. }) = agreement(run, a, b) else {
+    let Some(Agreement {
+        both,
+        only_first,
+        only_second,
+        ..
+    }) = agreement(run, a, b)
+    else {
         if spans(a).is_some() {
             report.verdict = without_second(&b.verdict);
             report.findings.clear();
@@ -193,17 +248,36 @@ pub fn agreed(run: &Trajectory, a: &Report, b: &Report) -> Report {
     report.findings.retain(|finding| both.contains(&finding.span_id));
     report.findings = with_roles(report.findings);
     if !only_first.is_empty() || !only_second.is_empty() {
-        let list = |ids: &[String]| if ids.is_empty() { "none".to_owned() } else { ids.join(", ") };
-        let what = if both.is_empty() { "the two judges agree on no harmful span" } else { "only spans that both judges name are reported" };
-        let message = format!("{what}; left out: {} of the first judge, {} of the second", list(&only_first), list(&only_second));
-        report.warnings.push(Warning::new(WarningCode::InconsistentVerdict, message));
+        let list = |ids: &[String]| {
+            if ids.is_empty() {
+                "none".to_owned()
+            } else {
+                ids.join(", ")
+            }
+        };
+        let what = if both.is_empty() {
+            "the two judges agree on no harmful span"
+        } else {
+            "only spans that both judges name are reported"
+        };
+        let message = format!(
+            "{what}; left out: {} of the first judge, {} of the second",
+            list(&only_first),
+            list(&only_second)
+        );
+        report
+            .warnings
+            .push(Warning::new(WarningCode::InconsistentVerdict, message));
     }
     report.verdict = verdict_of(both, &report.findings);
     report
 }
 
 fn without_second(verdict: &Verdict) -> Verdict {
-    let of_second = |cause: &Cause| Cause { message: format!("the second judge has no verdict: {}", cause.message), ..cause.clone() };
+    let of_second = |cause: &Cause| Cause {
+        message: format!("the second judge has no verdict: {}", cause.message),
+        ..cause.clone()
+    };
     match verdict {
         Verdict::Refused(cause) => Verdict::Refused(of_second(cause)),
         Verdict::Failed(cause) => Verdict::Failed(of_second(cause)),

@@ -46,7 +46,9 @@ pub(super) fn sizes(run: &Trajectory) -> Vec<usize> {
 impl Measured<'_> {
     /// The run in windows of at most `room` tokens each; one window that shows everything if it fits.
     pub(super) fn windows(&self, room: usize) -> Vec<RunView> {
-        let all: usize = (0..self.run.spans().len()).map(|at| self.line(at) + self.size(at)).sum();
+        let all: usize = (0..self.run.spans().len())
+            .map(|at| self.line(at) + self.size(at))
+            .sum();
         if all <= room {
             return vec![RunView::whole(self.run)];
         }
@@ -61,7 +63,10 @@ impl Measured<'_> {
             budget = budget / 5 * 4;
             windows = self.cut(&self.fitted(budget), near);
         }
-        windows.into_iter().map(|window| self.with_outline(window, room / OUTLINE_PART)).collect()
+        windows
+            .into_iter()
+            .map(|window| self.with_outline(window, room / OUTLINE_PART))
+            .collect()
     }
 
     /// A view cut down to `room` tokens: every span to one common length, and of more spans than there is
@@ -75,19 +80,32 @@ impl Measured<'_> {
         let share = common_share(&lengths, room.saturating_sub(lines));
         let spans = kept.into_iter().zip(lengths).map(|(shown, length)| {
             let text = self.text(shown.position);
-            let excerpts = if length <= share { shown.excerpts.clone() } else { ends(text, &shown.excerpts, share) };
-            ViewSpan { position: shown.position, excerpts }
+            let excerpts = if length <= share {
+                shown.excerpts.clone()
+            } else {
+                ends(text, &shown.excerpts, share)
+            };
+            ViewSpan {
+                position: shown.position,
+                excerpts,
+            }
         });
         RunView { spans: spans.collect() }
     }
 
     /// Tokens that a view takes.
     pub(super) fn tokens(&self, view: &RunView) -> usize {
-        view.spans.iter().map(|shown| self.line(shown.position) + self.shown(shown)).sum()
+        view.spans
+            .iter()
+            .map(|shown| self.line(shown.position) + self.shown(shown))
+            .sum()
     }
 
     fn text(&self, position: usize) -> &str {
-        self.run.spans().get(position).map_or("", |span: &Span| span.text.as_str())
+        self.run
+            .spans()
+            .get(position)
+            .map_or("", |span: &Span| span.text.as_str())
     }
 
     fn size(&self, position: usize) -> usize {
@@ -101,7 +119,16 @@ impl Measured<'_> {
     fn shown(&self, shown: &ViewSpan) -> usize {
         let text = self.text(shown.position);
         let whole = shown.excerpts.first().is_some_and(|range| *range == (0..text.len()));
-        if whole { self.size(shown.position) } else { shown.excerpts.iter().filter_map(|range| text.get(range.clone())).map(tokens).sum() }
+        if whole {
+            self.size(shown.position)
+        } else {
+            shown
+                .excerpts
+                .iter()
+                .filter_map(|range| text.get(range.clone()))
+                .map(tokens)
+                .sum()
+        }
     }
 
     /// The spans, the long ones cut so that all take at most `budget` tokens. Of more spans than there is
@@ -122,8 +149,16 @@ impl Measured<'_> {
         let text = self.text(position);
         let whole: Vec<Range<usize>> = std::iter::once(0..text.len()).collect();
         let size = self.size(position);
-        let excerpts = if size <= share { whole } else { ends(text, &whole, share) };
-        Piece { position, excerpts, tokens: self.line(position) + size.min(share) }
+        let excerpts = if size <= share {
+            whole
+        } else {
+            ends(text, &whole, share)
+        };
+        Piece {
+            position,
+            excerpts,
+            tokens: self.line(position) + size.min(share),
+        }
     }
 
     /// Windows of at most `near` tokens over pieces of spans, each beginning with the end of the one
@@ -178,7 +213,11 @@ impl Measured<'_> {
                 }
                 let piece = from..from + length;
                 let size = rest.get(..length).map_or(0, tokens);
-                units.push(Piece { position: span.position, excerpts: vec![piece], tokens: line + size });
+                units.push(Piece {
+                    position: span.position,
+                    excerpts: vec![piece],
+                    tokens: line + size,
+                });
                 from += length;
             }
         }
@@ -189,10 +228,19 @@ impl Measured<'_> {
     /// all, then the nearest.
     fn with_outline(&self, window: RunView, room: usize) -> RunView {
         let near: BTreeSet<usize> = window.spans.iter().map(|shown| shown.position).collect();
-        let (Some(&low), Some(&high)) = (near.first(), near.last()) else { return window };
+        let (Some(&low), Some(&high)) = (near.first(), near.last()) else {
+            return window;
+        };
         let last = self.run.spans().len().saturating_sub(1);
         let mut far: Vec<usize> = (0..=last).filter(|at| !near.contains(at)).collect();
-        far.sort_by_key(|&at| (at != last, at != 0, if at < low { low - at } else { at.saturating_sub(high) }, at));
+        far.sort_by_key(|&at| {
+            (
+                at != last,
+                at != 0,
+                if at < low { low - at } else { at.saturating_sub(high) },
+                at,
+            )
+        });
         let mut taken = 0;
         far.retain(|&at| {
             let least = self.line(at) + self.size(at).min(LEAST_OUTLINE);
@@ -204,7 +252,10 @@ impl Measured<'_> {
         let lengths: Vec<usize> = far.iter().map(|at| self.size(*at)).collect();
         let share = common_share(&lengths, room.saturating_sub(lines));
         let outline = far.into_iter().map(|at| self.piece(at, share));
-        let outline = outline.map(|piece| ViewSpan { position: piece.position, excerpts: piece.excerpts });
+        let outline = outline.map(|piece| ViewSpan {
+            position: piece.position,
+            excerpts: piece.excerpts,
+        });
         let mut spans: Vec<ViewSpan> = window.spans.into_iter().chain(outline).collect();
         spans.sort_by_key(|shown| shown.position);
         RunView { spans }
@@ -215,9 +266,19 @@ impl Measured<'_> {
 fn begin_of_cut_span(units: &[Piece], from: usize, end: usize, most: usize) -> usize {
     let Some(next) = units.get(end) else { return end };
     let of_span = |unit: &&Piece| unit.position == next.position;
-    let begun = units.get(from..end).unwrap_or(&[]).iter().rev().take_while(of_span).count();
+    let begun = units
+        .get(from..end)
+        .unwrap_or(&[])
+        .iter()
+        .rev()
+        .take_while(of_span)
+        .count();
     let size: usize = units.iter().filter(of_span).map(|unit| unit.tokens).sum();
-    if begun > 0 && end - begun > from && size <= most { end - begun } else { end }
+    if begun > 0 && end - begun > from && size <= most {
+        end - begun
+    } else {
+        end
+    }
 }
 
 /// Pieces in order as a view; those of one span that touch are one excerpt.
@@ -225,7 +286,10 @@ fn view_of(units: &[Piece]) -> RunView {
     let mut spans: Vec<ViewSpan> = Vec::new();
     for unit in units {
         if spans.last().is_none_or(|last| last.position != unit.position) {
-            spans.push(ViewSpan { position: unit.position, excerpts: Vec::new() });
+            spans.push(ViewSpan {
+                position: unit.position,
+                excerpts: Vec::new(),
+            });
         }
         let Some(shown) = spans.last_mut() else { continue };
         for excerpt in &unit.excerpts {
@@ -300,13 +364,25 @@ impl Coverage {
     pub(super) fn of(run: &Trajectory, views: &[RunView]) -> Self {
         let mut shown: BTreeMap<usize, Vec<Range<usize>>> = BTreeMap::new();
         for view in views.iter().flat_map(|view| &view.spans) {
-            shown.entry(view.position).or_default().extend(view.excerpts.iter().cloned());
+            shown
+                .entry(view.position)
+                .or_default()
+                .extend(view.excerpts.iter().cloned());
         }
-        let mut coverage = Self { shown: 0, all: 0, absent: Vec::new(), partial: Vec::new() };
+        let mut coverage = Self {
+            shown: 0,
+            all: 0,
+            absent: Vec::new(),
+            partial: Vec::new(),
+        };
         for (position, span) in run.spans().iter().enumerate() {
             let all = span.text.chars().count();
             let ranges = shown.remove(&position).unwrap_or_default();
-            let seen = if ranges.contains(&(0..span.text.len())) { all } else { chars_in(&span.text, ranges) };
+            let seen = if ranges.contains(&(0..span.text.len())) {
+                all
+            } else {
+                chars_in(&span.text, ranges)
+            };
             coverage.all += all;
             coverage.shown += seen;
             match seen {

@@ -10,8 +10,8 @@ use clap::{Args, ValueEnum};
 use super::settings;
 use crate::audit::Ask;
 use crate::drive::{
-    ApiKey, CachedJudge, CallSettings, Caller, ChatJudge, Client, Judge, JudgeInfo, Judged, Memory, OfflineJudge, ReplayJudge,
-    ScriptedJudge, read_text,
+    ApiKey, CachedJudge, CallSettings, Caller, ChatJudge, Client, Judge, JudgeInfo, Judged, Memory, OfflineJudge,
+    ReplayJudge, ScriptedJudge, read_text,
 };
 use crate::prompt::Prompts;
 use crate::store::{Cache, Recording, files};
@@ -108,7 +108,10 @@ impl JudgeArgs {
             api,
             model: sent_name,
             temperature: Some(self.temperature),
-            reasoning_effort: self.reasoning_effort.clone().or(profile.quirks.reasoning_effort.clone()),
+            reasoning_effort: self
+                .reasoning_effort
+                .clone()
+                .or(profile.quirks.reasoning_effort.clone()),
             extra: profile.quirks.extra.clone(),
         };
         let mut call = CallSettings::new(params);
@@ -143,13 +146,18 @@ impl JudgeArgs {
     pub(super) fn window(&self) -> anyhow::Result<Option<u64>> {
         let forced = self.judge.as_deref().unwrap_or("chat");
         if let Some(("replay", file)) = forced.split_once(':') {
-            let recorded = Recording::read(file.as_ref())?.fingerprint.get("context_window").and_then(|text| text.parse().ok());
+            let recorded = Recording::read(file.as_ref())?
+                .fingerprint
+                .get("context_window")
+                .and_then(|text| text.parse().ok());
             return Ok(recorded.or(self.context_window));
         }
         match &self.model {
             Some(model) if forced == "chat" => {
                 let profile = self.profile(model)?.0;
-                Ok(profile.and_then(|profile| profile.context_window).or(self.context_window))
+                Ok(profile
+                    .and_then(|profile| profile.context_window)
+                    .or(self.context_window))
             }
             _ if forced.starts_with("scripted:") => Ok(self.context_window),
             _ => Ok(None),
@@ -176,24 +184,42 @@ impl JudgeArgs {
         let given = settings::endpoint(self.base_url.as_deref(), env, &file);
         let of_profile = profile.and_then(|profile| Some((profile, profile.base_url.clone()?)));
         let Some((profile, base_url)) = of_profile else {
-            return Ok(Place { base_url: given.base_url, key: given.key, priced: true });
+            return Ok(Place {
+                base_url: given.base_url,
+                key: given.key,
+                priced: true,
+            });
         };
         if !own && given.stated {
             let priced = Endpoint::parse(&given.base_url).ok() == Endpoint::parse(&base_url).ok();
-            return Ok(Place { base_url: given.base_url, key: given.key, priced });
+            return Ok(Place {
+                base_url: given.base_url,
+                key: given.key,
+                priced,
+            });
         }
         // A key that stands in `.env` beside a URL goes only to that URL, and this is another one.
-        let file_has_url = ["OPENAI_BASE_URL", "API_URL"].iter().any(|name| file.contains_key(*name));
+        let file_has_url = ["OPENAI_BASE_URL", "API_URL"]
+            .iter()
+            .any(|name| file.contains_key(*name));
         let of_file = |name: &String| file.get(name).filter(|_| !file_has_url).cloned();
         let key = profile.api_key_env.as_ref().and_then(|name| {
-            env(name).map(|key| (key, name.clone())).or_else(|| Some((of_file(name)?, format!("{name} in .env"))))
+            env(name)
+                .map(|key| (key, name.clone()))
+                .or_else(|| Some((of_file(name)?, format!("{name} in .env"))))
         });
-        Ok(Place { base_url, key, priced: true })
+        Ok(Place {
+            base_url,
+            key,
+            priced: true,
+        })
     }
 
     /// The prompts to use, checked.
     pub(super) fn prompts(&self) -> anyhow::Result<Arc<Prompts>> {
-        let Some(folder) = &self.prompts else { return Ok(Arc::new(Prompts::embedded()?)) };
+        let Some(folder) = &self.prompts else {
+            return Ok(Arc::new(Prompts::embedded()?));
+        };
         let texts = files::texts_in(folder)?;
         let prompts = Prompts::from_texts(texts).with_context(|| format!("--prompts {}", folder.display()))?;
         Ok(Arc::new(prompts))
@@ -218,11 +244,16 @@ impl JudgeArgs {
             Some(("replay", file)) => {
                 let recording = Recording::read(file.as_ref())?;
                 let model = recording.fingerprint.get("model").cloned();
-                Ok(AnyJudge::Replay(ReplayJudge::new(recording.answers, prompts.clone(), model)))
+                Ok(AnyJudge::Replay(ReplayJudge::new(
+                    recording.answers,
+                    prompts.clone(),
+                    model,
+                )))
             }
             Some(("scripted", file)) => {
                 let script = files::read_text(file.as_ref())?;
-                let judge = ScriptedJudge::parse(&script, prompts.clone()).map_err(|error| anyhow::anyhow!("{file}: {error}"))?;
+                let judge = ScriptedJudge::parse(&script, prompts.clone())
+                    .map_err(|error| anyhow::anyhow!("{file}: {error}"))?;
                 Ok(AnyJudge::Scripted(judge))
             }
             _ => anyhow::bail!("--judge {word}: there is chat, offline, replay:FILE and scripted:FILE"),

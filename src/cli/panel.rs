@@ -30,31 +30,47 @@ pub(super) struct PanelArgs {
 impl PanelArgs {
     /// As the driver takes it.
     pub(super) fn panel(&self) -> Panel {
-        Panel { repeats: self.repeats, agree: self.agree }
+        Panel {
+            repeats: self.repeats,
+            agree: self.agree,
+        }
     }
 
     /// The flags of the second judge: those of the first with its own model and base URL. From a recording
     /// the second judge is replayed, too.
     fn flags(&self, first: &JudgeArgs) -> anyhow::Result<Option<JudgeArgs>> {
-        let Some(model) = &self.second_judge else { return Ok(None) };
+        let Some(model) = &self.second_judge else {
+            return Ok(None);
+        };
         let judge = match first.judge.as_deref() {
             None | Some("chat") => Some("chat".to_owned()),
             Some(word) if word.starts_with("replay:") => Some(word.to_owned()),
             Some(word) => anyhow::bail!("--second-judge asks a model; it does not go with --judge {word}"),
         };
         let base_url = self.second_base_url.clone().or_else(|| first.base_url.clone());
-        Ok(Some(JudgeArgs { model: Some(model.clone()), base_url, judge, ..first.clone() }))
+        Ok(Some(JudgeArgs {
+            model: Some(model.clone()),
+            base_url,
+            judge,
+            ..first.clone()
+        }))
     }
 
     /// The second judge, if one is named.
     pub(super) fn second(&self, first: &JudgeArgs, prompts: &Arc<Prompts>) -> anyhow::Result<Option<AnyJudge>> {
-        let Some(flags) = self.flags(first)? else { return Ok(None) };
+        let Some(flags) = self.flags(first)? else {
+            return Ok(None);
+        };
         let Some(file) = flags.judge.as_deref().and_then(|word| word.strip_prefix("replay:")) else {
             return flags.judge(prompts).map(Some);
         };
         let recording = Recording::read(file.as_ref())?;
         let model = recording.fingerprint.get("second_model").cloned();
-        Ok(Some(AnyJudge::Replay(ReplayJudge::new(recording.answers, prompts.clone(), model))))
+        Ok(Some(AnyJudge::Replay(ReplayJudge::new(
+            recording.answers,
+            prompts.clone(),
+            model,
+        ))))
     }
 
     /// The smaller of both judges' windows: each run is asked about in one way.

@@ -42,7 +42,13 @@ pub struct CaseResult {
 
 impl CaseResult {
     /// The result of a record that has no audit.
-    fn without_audit(source: Source, case_id: Option<String>, cause: Cause, settings: &Settings, judge: JudgeInfo) -> Self {
+    fn without_audit(
+        source: Source,
+        case_id: Option<String>,
+        cause: Cause,
+        settings: &Settings,
+        judge: JudgeInfo,
+    ) -> Self {
         Self {
             source,
             case_id,
@@ -79,7 +85,10 @@ pub fn localize_by<J: Judge + 'static>(
     jobs: usize,
 ) -> impl Stream<Item = CaseResult> {
     let begin = move |(input, record): (usize, Record)| {
-        let settings = Settings { input: input as u64, ..settings.clone() };
+        let settings = Settings {
+            input: input as u64,
+            ..settings.clone()
+        };
         let session = session.clone();
         let source = record.source.clone();
         let task = tokio::spawn(one(session.clone(), record, settings.clone(), panel));
@@ -88,7 +97,10 @@ pub fn localize_by<J: Judge + 'static>(
                 Ok(result) => result,
                 // A panic in one audit must not take the others with it, nor pass as a verdict.
                 Err(error) => {
-                    let cause = Cause::new(CauseKind::Internal, format!("the audit broke off ({error}); please report this"));
+                    let cause = Cause::new(
+                        CauseKind::Internal,
+                        format!("the audit broke off ({error}); please report this"),
+                    );
                     CaseResult::without_audit(source, None, cause, &settings, session.judge.info())
                 }
             }
@@ -108,7 +120,13 @@ async fn one<J: Judge>(session: Arc<Session<J>>, record: Record, settings: Setti
     let run = Arc::new(loaded.run);
     let mut warnings = loaded.warnings;
     warnings.extend(crate::prompt::injection::suspects(&run));
-    let Sat { ended, spread, second, usage, notes } = sit(&session, &run, &settings, panel).await;
+    let Sat {
+        ended,
+        spread,
+        second,
+        usage,
+        notes,
+    } = sit(&session, &run, &settings, panel).await;
     warnings.extend(notes);
     CaseResult {
         source: record.source,

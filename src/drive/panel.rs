@@ -22,7 +22,10 @@ pub struct Panel {
 impl Default for Panel {
     /// One audit, every span reported.
     fn default() -> Self {
-        Self { repeats: 1, agree: false }
+        Self {
+            repeats: 1,
+            agree: false,
+        }
     }
 }
 
@@ -65,10 +68,39 @@ pub(super) struct Sat {
 }
 
 /// Audits one run by all judges, one audit after another: each is asked anew, under its own question ids.
-pub(super) async fn sit<J: Judge>(session: &Session<J>, run: &Arc<Trajectory>, settings: &Settings, panel: Panel) -> Sat {
-    let mut sat = by_judge(session, run, Settings { judge: 0, ..settings.clone() }, panel.repeats).await;
-    let Some(judge) = session.second.as_ref().filter(|_| matches!(sat.ended, Ended::Report(_))) else { return sat };
-    let other = by_judge(session, run, Settings { judge: 1, ..settings.clone() }, panel.repeats).await;
+pub(super) async fn sit<J: Judge>(
+    session: &Session<J>,
+    run: &Arc<Trajectory>,
+    settings: &Settings,
+    panel: Panel,
+) -> Sat {
+    let mut sat = by_judge(
+        session,
+        run,
+        Settings {
+            judge: 0,
+            ..settings.clone()
+        },
+        panel.repeats,
+    )
+    .await;
+    let Some(judge) = session
+        .second
+        .as_ref()
+        .filter(|_| matches!(sat.ended, Ended::Report(_)))
+    else {
+        return sat;
+    };
+    let other = by_judge(
+        session,
+        run,
+        Settings {
+            judge: 1,
+            ..settings.clone()
+        },
+        panel.repeats,
+    )
+    .await;
     let mut usage = Usage::default();
     for (stage, used) in other.usage {
         usage.add(&used);
@@ -103,8 +135,15 @@ async fn by_judge<J: Judge>(session: &Session<J>, run: &Arc<Trajectory>, setting
     let mut notes: Vec<Warning> = Vec::new();
     let mut not_run = None;
     for repeat in 0..repeats.max(1) {
-        let settings = Settings { repeat, ..settings.clone() };
-        let Audited { ended, usage: used, notes: told } = audit(session, Audit::new(run.clone(), settings)).await;
+        let settings = Settings {
+            repeat,
+            ..settings.clone()
+        };
+        let Audited {
+            ended,
+            usage: used,
+            notes: told,
+        } = audit(session, Audit::new(run.clone(), settings)).await;
         for (stage, used) in used {
             usage.entry(stage).or_default().add(&used);
         }
@@ -124,12 +163,30 @@ async fn by_judge<J: Judge>(session: &Session<J>, run: &Arc<Trajectory>, setting
     let (ended, spread) = match not_run {
         Some(cause) => (Ended::NotRun(cause), None),
         None => match votes::decide(run, reports) {
-            Some(votes::Decided { report, votes, fleiss_kappa, repeats }) => {
-                let spread = (repeats.asked > 1).then_some(Spread { votes, fleiss_kappa, repeats });
+            Some(votes::Decided {
+                report,
+                votes,
+                fleiss_kappa,
+                repeats,
+            }) => {
+                let spread = (repeats.asked > 1).then_some(Spread {
+                    votes,
+                    fleiss_kappa,
+                    repeats,
+                });
                 (Ended::Report(Box::new(report)), spread)
             }
-            None => (Ended::NotRun(Cause::new(CauseKind::Internal, "no audit was made; please report this")), None),
+            None => (
+                Ended::NotRun(Cause::new(CauseKind::Internal, "no audit was made; please report this")),
+                None,
+            ),
         },
     };
-    Sat { ended, spread, second: None, usage, notes }
+    Sat {
+        ended,
+        spread,
+        second: None,
+        usage,
+        notes,
+    }
 }

@@ -34,13 +34,19 @@ pub fn same_claim(a: &str, b: &str) -> bool {
 }
 
 fn telling(folded: &str) -> BTreeSet<&str> {
-    terms(folded).into_iter().map(|term| term.text).filter(|term| is_telling(term)).collect()
+    terms(folded)
+        .into_iter()
+        .map(|term| term.text)
+        .filter(|term| is_telling(term))
+        .collect()
 }
 
 fn negates(folded: &str) -> bool {
     folded.contains(NEGATING)
         || folded.contains("n't ")
-        || terms(folded).iter().any(|term| NEGATIONS.contains(&term.text) || term.text.ends_with("n't"))
+        || terms(folded)
+            .iter()
+            .any(|term| NEGATIONS.contains(&term.text) || term.text.ends_with("n't"))
 }
 
 /// The words of all things that a text names.
@@ -48,7 +54,10 @@ fn named(text: &str) -> BTreeSet<String> {
     let things = named_things(text);
     let words = things.iter().flat_map(|thing| {
         let thing = folded(thing, Marks::Drop);
-        terms(&thing).into_iter().map(|term| term.text.to_owned()).collect::<Vec<_>>()
+        terms(&thing)
+            .into_iter()
+            .map(|term| term.text.to_owned())
+            .collect::<Vec<_>>()
     });
     words.filter(|word| is_telling(word)).collect()
 }
@@ -60,7 +69,10 @@ mod tests {
     #[test]
     fn other_words_are_one_claim_and_another_content_is_not() {
         let same = [
-            ("Tam Hesk built the mill in 1788.", "The mill at Orrin Ford was built by Tam Hesk in 1788."),
+            (
+                "Tam Hesk built the mill in 1788.",
+                "The mill at Orrin Ford was built by Tam Hesk in 1788.",
+            ),
             ("The fare was fourpence.", "the fare was  FOURPENCE"),
             ("灯塔在一九三一年改用电灯", "灯塔在一九三一年已改用电灯"),
         ];
@@ -68,9 +80,18 @@ mod tests {
             assert!(same_claim(a, b) && same_claim(b, a), "{a} | {b}");
         }
         let other = [
-            ("The mill was built by Tam Hesk in 1788.", "The mill was built by Jon Orr in 1788."),
-            ("The mill was built by Tam Hesk in 1788.", "The mill was built by Tam Hesk in 1798."),
-            ("Its builder is recorded in the survey.", "Its builder is not recorded in the survey."),
+            (
+                "The mill was built by Tam Hesk in 1788.",
+                "The mill was built by Jon Orr in 1788.",
+            ),
+            (
+                "The mill was built by Tam Hesk in 1788.",
+                "The mill was built by Tam Hesk in 1798.",
+            ),
+            (
+                "Its builder is recorded in the survey.",
+                "Its builder is not recorded in the survey.",
+            ),
             ("The ferry began in April.", "The fare was raised in May."),
             ("", ""),
         ];

@@ -5,13 +5,9 @@ use std::collections::BTreeSet;
 use super::fold::{Marks, folded};
 use super::terms::{is_telling, terms};
 
-/// From this length on, in Unicode scalar values, a word is cut to [`STEM_CHARS`] or to itself without
-/// its last [`ENDING_CHARS`], whichever is longer: inflection changes the end.
-const MIN_STEM_CHARS: usize = 6;
-/// See [`MIN_STEM_CHARS`].
+/// Words longer than this, in Unicode scalar values, are cut to it: inflection changes the end, and so
+/// the forms of one word meet.
 const STEM_CHARS: usize = 5;
-/// See [`MIN_STEM_CHARS`].
-const ENDING_CHARS: usize = 3;
 
 /// The telling words of a text, folded, each once: no stop words, words of identifiers apart
 /// (`buy_stock` is `buy` and `stock`), long words without their endings. Any script.
@@ -22,11 +18,11 @@ pub fn telling_words(text: &str) -> BTreeSet<String> {
 }
 
 fn stem(word: &str) -> String {
-    let length = word.chars().count();
-    if length < MIN_STEM_CHARS || !word.chars().all(char::is_alphabetic) {
-        return word.to_owned();
+    if word.chars().all(char::is_alphabetic) {
+        word.chars().take(STEM_CHARS).collect()
+    } else {
+        word.to_owned()
     }
-    word.chars().take(STEM_CHARS.max(length - ENDING_CHARS)).collect()
 }
 
 #[cfg(test)]

@@ -162,7 +162,10 @@ pub struct SourceRow {
 
 impl From<&Source> for SourceRow {
     fn from(source: &Source) -> Self {
-        Self { file: source.file.clone(), line: source.line }
+        Self {
+            file: source.file.clone(),
+            line: source.line,
+        }
     }
 }
 
@@ -211,7 +214,11 @@ impl ResultRow {
         }
         self.audit.support = report.support.as_deref().cloned().unwrap_or_default();
         self.audit.trace = report.trace.clone();
-        self.audit.packet = report.packet.as_deref().zip(run).map(|(packet, run)| packet_row(packet, run));
+        self.audit.packet = report
+            .packet
+            .as_deref()
+            .zip(run)
+            .map(|(packet, run)| packet_row(packet, run));
         self.audit.findings = report.findings.clone();
         self.rejected_span_ids = report.rejected_span_ids.clone();
         self.warnings.extend(report.warnings.iter().cloned());
@@ -260,7 +267,11 @@ fn of_verdict(verdict: &Verdict, case_id: Option<&str>) -> (Status, Option<Cause
 
 fn packet_row(packet: &Packet, run: &Trajectory) -> PacketRow {
     PacketRow {
-        span_ids: packet.spans().into_iter().map(|position| run.id_at(position).to_owned()).collect(),
+        span_ids: packet
+            .spans()
+            .into_iter()
+            .map(|position| run.id_at(position).to_owned())
+            .collect(),
         chunks: packet.chunks.iter().map(|chunk| chunk.id(run)).collect(),
         chars: packet.chars(),
     }

@@ -23,7 +23,11 @@ pub struct Style {
 
 impl Style {
     fn paint(self, code: &str, text: &str) -> String {
-        if self.color { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+        if self.color {
+            format!("\u{1b}[{code}m{text}\u{1b}[0m")
+        } else {
+            text.to_owned()
+        }
     }
     fn bold(self, text: &str) -> String {
         self.paint("1", text)
@@ -131,16 +135,29 @@ fn no_verdict(out: &mut String, row: &ResultRow, style: Style) {
     };
     let _ = writeln!(out, "{}: there is no verdict on this run.", style.bad(word));
     let Some(cause) = &row.cause else { return };
-    let kind = serde_json::to_value(cause.kind).ok().and_then(|kind| kind.as_str().map(str::to_owned)).unwrap_or_default();
-    let stage = cause.stage.map_or(String::new(), |stage| format!(" in the {stage} stage"));
+    let kind = serde_json::to_value(cause.kind)
+        .ok()
+        .and_then(|kind| kind.as_str().map(str::to_owned))
+        .unwrap_or_default();
+    let stage = cause
+        .stage
+        .map_or(String::new(), |stage| format!(" in the {stage} stage"));
     folded(out, &format!("  cause {kind}{stage}: "), "    ", &plain(&cause.message));
 }
 
 fn verdict(out: &mut String, row: &ResultRow, run: Option<&Trajectory>, style: Style) {
     let Some(first) = row.audit.findings.first() else {
-        let both = row.second.as_ref().filter(|second| second.agreed_only).and_then(|second| second.agreement.as_ref());
+        let both = row
+            .second
+            .as_ref()
+            .filter(|second| second.agreed_only)
+            .and_then(|second| second.agreement.as_ref());
         if both.is_some_and(|both| !both.only_first.is_empty() || !both.only_second.is_empty()) {
-            let _ = writeln!(out, "Verdict: {}.", style.bad("the two judges agree on no harmful span"));
+            let _ = writeln!(
+                out,
+                "Verdict: {}.",
+                style.bad("the two judges agree on no harmful span")
+            );
             return;
         }
         let _ = writeln!(out, "Verdict: {}.", style.good("no harmful span was found"));
@@ -150,7 +167,9 @@ fn verdict(out: &mut String, row: &ResultRow, run: Option<&Trajectory>, style: S
         return;
     };
     let total = run.map_or(0, |run| run.spans().len());
-    let position = run.and_then(|run| run.position(&first.span_id)).map_or(0, |position| position + 1);
+    let position = run
+        .and_then(|run| run.position(&first.span_id))
+        .map_or(0, |position| position + 1);
     let later = row.audit.findings.len() - 1;
     let tail = match later {
         0 => "no later span inherits it".to_owned(),
@@ -177,7 +196,11 @@ fn finding(out: &mut String, row: &ResultRow, finding: &Finding, style: Style) {
         Role::Linked => format!("Inherited by {}", plain(&finding.span_id)),
     };
     let _ = writeln!(out, "{}", style.bold(&heading));
-    for quote in finding.quotes.iter().take(if finding.role == Role::First { 3 } else { 1 }) {
+    for quote in finding
+        .quotes
+        .iter()
+        .take(if finding.role == Role::First { 3 } else { 1 })
+    {
         self::quote(out, "  says    ", quote, finding.located_by, style);
     }
     if !finding.reason.trim().is_empty() {
@@ -187,8 +210,16 @@ fn finding(out: &mut String, row: &ResultRow, finding: &Finding, style: Style) {
         let _ = writeln!(out);
         return;
     }
-    for claim in finding.claim_ids.iter().filter_map(|id| row.audit.claims.iter().find(|claim| claim.claim_id == *id)) {
-        let record = row.audit.support.iter().find(|record| record.claim_id == claim.claim_id);
+    for claim in finding
+        .claim_ids
+        .iter()
+        .filter_map(|id| row.audit.claims.iter().find(|claim| claim.claim_id == *id))
+    {
+        let record = row
+            .audit
+            .support
+            .iter()
+            .find(|record| record.claim_id == claim.claim_id);
         self::claim(out, claim, record, finding, style);
     }
     let _ = writeln!(out);
@@ -240,14 +271,24 @@ fn quote(out: &mut String, head: &str, quote: &Quote, by: LocatedBy, style: Styl
             format!("{}:{start}-{end}, {how}{by}", plain(&quote.span_id))
         }
     };
-    folded(out, head, "          ", &format!("\"{}\" {}", clipped(&quote.text), style.dim(&format!("[{place}]"))));
+    folded(
+        out,
+        head,
+        "          ",
+        &format!("\"{}\" {}", clipped(&quote.text), style.dim(&format!("[{place}]"))),
+    );
 }
 
 /// `.` harmless, `!` first harmful, `+` inherits: a character a span.
 fn map(out: &mut String, row: &ResultRow, run: &Trajectory, style: Style) {
     let mut line = String::new();
     for span in run.spans() {
-        let role = row.audit.findings.iter().find(|finding| finding.span_id == span.id).map(|finding| finding.role);
+        let role = row
+            .audit
+            .findings
+            .iter()
+            .find(|finding| finding.span_id == span.id)
+            .map(|finding| finding.role);
         line.push_str(&match role {
             Some(Role::First) => style.bad("!"),
             Some(Role::Linked) => style.bold("+"),
@@ -264,7 +305,10 @@ fn map(out: &mut String, row: &ResultRow, run: &Trajectory, style: Style) {
 fn footer(out: &mut String, row: &ResultRow, style: Style) {
     let shown = row.warnings.iter().take(8);
     for warning in shown {
-        let code = serde_json::to_value(warning.code).ok().and_then(|code| code.as_str().map(str::to_owned)).unwrap_or_default();
+        let code = serde_json::to_value(warning.code)
+            .ok()
+            .and_then(|code| code.as_str().map(str::to_owned))
+            .unwrap_or_default();
         folded(out, &format!("Warning {code}: "), "  ", &clipped(&warning.message));
     }
     if row.warnings.len() > 8 {
@@ -274,12 +318,24 @@ fn footer(out: &mut String, row: &ResultRow, style: Style) {
         JudgeKind::Offline => "the offline judge (no model: an evidence check of the text alone)".to_owned(),
         kind => {
             let model = row.judge.model.as_deref().unwrap_or("an unnamed source");
-            let endpoint = row.judge.endpoint.as_deref().map_or(String::new(), |endpoint| format!(" at {endpoint}"));
-            let dialect = row.judge.dialect.as_deref().map_or(String::new(), |dialect| format!(" ({dialect})"));
+            let endpoint = row
+                .judge
+                .endpoint
+                .as_deref()
+                .map_or(String::new(), |endpoint| format!(" at {endpoint}"));
+            let dialect = row
+                .judge
+                .dialect
+                .as_deref()
+                .map_or(String::new(), |dialect| format!(" ({dialect})"));
             format!("{} {model}{endpoint}{dialect}", kind.word())
         }
     };
-    let _ = writeln!(out, "{}", style.dim(&format!("Judge: {}, method {}.", plain(&judge), row.method)));
+    let _ = writeln!(
+        out,
+        "{}",
+        style.dim(&format!("Judge: {}, method {}.", plain(&judge), row.method))
+    );
     if row.status == Status::Ok {
         let trust = "How far to trust it: a lead, not a proof. On TELBench the best published judge names the exact first \
                      span in about 24 % of runs; check the quotes.";

@@ -251,7 +251,7 @@ async fn an_audits_harmful_spans_go_on_to_the_judge() {
     assert_eq!((&turns[1]["family"], &turns[1]["quote"]["status"]), (&json!("information_processing"), &json!("verified")));
     assert_eq!(row["usage"]["gd"]["calls"], 4);
     let text = String::from_utf8(auditor(dir.path(), &args).await.stdout).unwrap();
-    for line in ["Goal drift", "s2: 0.00 aligned (before the harm, for contrast)", "s3: 0.75 misaligned by action, extraction_parsing", "s4: no score"] {
+    for line in ["Goal drift", "s2: 0.00 aligned", "s3: 0.75 misaligned by action, extraction_parsing", "s4: no score"] {
         assert!(text.contains(line), "{line}\n{text}");
     }
     let without = auditor(dir.path(), &[&args[..4], &["--judge", "scripted:script.jsonl", "--format", "json"]].concat()).await;

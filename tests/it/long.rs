@@ -25,13 +25,28 @@ fn row(count: usize, chars: usize) -> Value {
 }
 
 fn prompt(seen: &Seen) -> String {
-    seen.body["messages"].as_array().unwrap().iter().map(|m| m["content"].as_str().unwrap()).collect::<Vec<_>>().join("\n")
+    seen.body["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|m| m["content"].as_str().unwrap())
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 fn stage(seen: &Seen) -> &'static str {
     let text = prompt(seen);
-    let parts = [("keeper", "claim keeper"), ("seeker", "support seeker"), ("tracer", "dependency tracer"), ("bare", "whole audit")];
-    parts.iter().find(|(_, words)| text.contains(&format!("# Your part: the {words}"))).expect("a stage").0
+    let parts = [
+        ("keeper", "claim keeper"),
+        ("seeker", "support seeker"),
+        ("tracer", "dependency tracer"),
+        ("bare", "whole audit"),
+    ];
+    parts
+        .iter()
+        .find(|(_, words)| text.contains(&format!("# Your part: the {words}")))
+        .expect("a stage")
+        .0
 }
 
 fn said(stage: &str, text: &str, errors: &[&str]) -> Value {
@@ -45,10 +60,14 @@ fn said(stage: &str, text: &str, errors: &[&str]) -> Value {
                 .collect();
             json!({"task_goal": "years", "hard_constraints": [], "claims": claims, "notes": ""})
         }
-        "seeker" => json!({"support_records": [{"claim_id": "c1", "support_spans": [], "support_status": "missing", "missing_support": "", "needs_auditors": [], "evidence_handles": []}]}),
+        "seeker" => {
+            json!({"support_records": [{"claim_id": "c1", "support_spans": [], "support_status": "missing", "missing_support": "", "needs_auditors": [], "evidence_handles": []}]})
+        }
         "bare" => json!({"reasons": [], "error_span_ids": errors, "earliest_harmful_span_id": errors.first()}),
-        _ => json!({"first_error_span": errors.first(), "linked_error_span_ids": errors.get(1..).unwrap_or(&[]), "non_errors": [], "reason": "not shown",
-            "error_span_ids": errors, "earliest_harmful_span_id": errors.first()}),
+        _ => {
+            json!({"first_error_span": errors.first(), "linked_error_span_ids": errors.get(1..).unwrap_or(&[]), "non_errors": [], "reason": "not shown",
+            "error_span_ids": errors, "earliest_harmful_span_id": errors.first()})
+        }
     }
 }
 
@@ -78,16 +97,34 @@ impl Ran {
         String::from_utf8_lossy(&self.output.stderr).into_owned()
     }
     fn spans(&self) -> Vec<&str> {
-        self.row["prediction"]["error_span_ids"].as_array().unwrap().iter().map(|id| id.as_str().unwrap()).collect()
+        self.row["prediction"]["error_span_ids"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|id| id.as_str().unwrap())
+            .collect()
     }
     fn told(&self, words: &str) -> bool {
-        self.row["warnings"].as_array().unwrap().iter().any(|warning| warning["message"].as_str().unwrap().contains(words))
+        self.row["warnings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|warning| warning["message"].as_str().unwrap().contains(words))
     }
 }
 
 async fn ran(dir: &Path, stub: &Stub, more: &[&str]) -> Ran {
     let base = format!("{}/v1", stub.base);
-    let mut args = vec!["localize", "run.json", "--format", "json", "--base-url", &base, "--model", "test-model"];
+    let mut args = vec![
+        "localize",
+        "run.json",
+        "--format",
+        "json",
+        "--base-url",
+        &base,
+        "--model",
+        "test-model",
+    ];
     args.extend(more);
     let output = auditor(dir, &args).await;
     let row = serde_json::from_slice(&output.stdout)
@@ -103,16 +140,34 @@ fn folder(row: &Value) -> tempfile::TempDir {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_of_any_length_has_a_verdict_in_a_small_window() {
-    for (count, chars, told) in [(100, 1000, "characters"), (100, 50_000, "100 of 100 spans were shown in part")] {
+    for (count, chars, told) in [
+        (100, 1000, "characters"),
+        (100, 50_000, "100 of 100 spans were shown in part"),
+    ] {
         let dir = folder(&row(count, chars));
-        for (flags, refused_at_most) in [(vec![], 2), (vec!["--context-window", "8192"], 0), (vec!["--method", "bare"], 2)] {
+        for (flags, refused_at_most) in [
+            (vec![], 2),
+            (vec!["--context-window", "8192"], 0),
+            (vec!["--method", "bare"], 2),
+        ] {
             let stub = small(8192).await;
             let ran = ran(dir.path(), &stub, &flags).await;
-            assert_eq!(ran.output.status.code(), Some(0), "{count} × {chars} {flags:?}: {}", ran.stderr());
+            assert_eq!(
+                ran.output.status.code(),
+                Some(0),
+                "{count} × {chars} {flags:?}: {}",
+                ran.stderr()
+            );
             assert_eq!(ran.spans(), ["s5"]);
-            assert!(ran.told("overlapping windows") && ran.told(told), "{}", ran.row["warnings"]);
+            assert!(
+                ran.told("overlapping windows") && ran.told(told),
+                "{}",
+                ran.row["warnings"]
+            );
             let seen = stub.seen();
-            let refused = seen.iter().filter(|seen| prompt(seen).chars().count() / 4 + seen.body["max_tokens"].as_u64().unwrap() as usize > 8192);
+            let refused = seen.iter().filter(|seen| {
+                prompt(seen).chars().count() / 4 + seen.body["max_tokens"].as_u64().unwrap() as usize > 8192
+            });
             assert!(refused.count() <= refused_at_most, "{flags:?}");
             let whole = if flags.contains(&"bare") { "bare" } else { "keeper" };
             let windows = seen.iter().filter(|seen| stage(seen) == whole).count();
@@ -120,7 +175,10 @@ async fn a_run_of_any_length_has_a_verdict_in_a_small_window() {
             if chars == 1000 && whole == "keeper" {
                 let claims = ran.row["audit"]["claims"].as_array().unwrap();
                 assert_eq!(claims.len(), 2, "from windows at both ends: {claims:?}");
-                assert_eq!((claims[0]["claim_id"].as_str(), claims[1]["introduced_at"].as_str()), (Some("c1"), Some("s90")));
+                assert_eq!(
+                    (claims[0]["claim_id"].as_str(), claims[1]["introduced_at"].as_str()),
+                    (Some("c1"), Some("s90"))
+                );
             }
         }
     }
@@ -133,7 +191,10 @@ async fn a_long_run_is_resumed_and_replayed_window_by_window() {
     let stub = Stub::start(move |_, seen| {
         let text = prompt(seen);
         // One window of the middle is answered with a failure the first time.
-        if stage(seen) == "keeper" && text.contains("Buoy 50 was moored") && refusing.fetch_add(1, Ordering::SeqCst) == 0 {
+        if stage(seen) == "keeper"
+            && text.contains("Buoy 50 was moored")
+            && refusing.fetch_add(1, Ordering::SeqCst) == 0
+        {
             return answer(500, &json!({"error": "down for now"}));
         }
         answer(200, &completion(&said(stage(seen), &text, &["s5"]).to_string(), "stop"))
@@ -143,7 +204,10 @@ async fn a_long_run_is_resumed_and_replayed_window_by_window() {
     let with = |more: &[&'static str]| flags.iter().copied().chain(more.iter().copied()).collect::<Vec<_>>();
     let first = ran(dir.path(), &stub, &with(&["--record", "j.jsonl"])).await;
     assert_eq!(first.row["status"], "failed", "{}", first.stderr());
-    assert!(stub.seen().iter().all(|seen| stage(seen) == "keeper"), "nothing is asked on half a ledger");
+    assert!(
+        stub.seen().iter().all(|seen| stage(seen) == "keeper"),
+        "nothing is asked on half a ledger"
+    );
     let second = ran(dir.path(), &stub, &with(&["--resume", "j.jsonl", "--retry-failed"])).await;
     assert_eq!(second.row["status"], "ok", "{}", second.stderr());
     let (asked, fresh) = (stub.count(), small(1_000_000).await);
@@ -151,15 +215,34 @@ async fn a_long_run_is_resumed_and_replayed_window_by_window() {
     assert_eq!(asked, fresh.count() + 1, "only the window that failed is asked twice");
     assert_eq!(unbroken.row["audit"], second.row["audit"]);
     let base = format!("{}/v1", stub.base);
-    let output = auditor(dir.path(), &["localize", "run.json", "--format", "json", "--judge", "replay:j.jsonl", "--base-url", &base]).await;
+    let output = auditor(
+        dir.path(),
+        &[
+            "localize",
+            "run.json",
+            "--format",
+            "json",
+            "--judge",
+            "replay:j.jsonl",
+            "--base-url",
+            &base,
+        ],
+    )
+    .await;
     let replayed: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(replayed["audit"], second.row["audit"], "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(
+        replayed["audit"],
+        second.row["audit"],
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     assert_eq!(stub.count(), asked);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_fixed_of_a_request_fits_the_tokens_kept_for_it() {
-    let dir = folder(&json!({"id": "tiny", "question": "q?", "spans": [{"id": "s5", "raw": "Buoy 5 was moored in 1705."}]}));
+    let dir =
+        folder(&json!({"id": "tiny", "question": "q?", "spans": [{"id": "s5", "raw": "Buoy 5 was moored in 1705."}]}));
     for method in ["drift", "bare"] {
         let stub = small(1_000_000).await;
         ran(dir.path(), &stub, &["--method", method]).await;
@@ -167,7 +250,11 @@ async fn what_is_fixed_of_a_request_fits_the_tokens_kept_for_it() {
             let all = prompt(&seen) + &seen.body["response_format"].to_string();
             let sent = tokens(&all);
             assert!(sent <= FIXED_TOKENS + 200, "{}: {sent}", stage(&seen));
-            assert!(sent > FIXED_TOKENS / 3, "{}: {sent}, the reserve is far too large", stage(&seen));
+            assert!(
+                sent > FIXED_TOKENS / 3,
+                "{}: {sent}, the reserve is far too large",
+                stage(&seen)
+            );
         }
     }
 }
@@ -194,8 +281,14 @@ impl Judge for Gate {
             _ => StageReply::Tracer(TracerReply::default()),
         };
         Judged {
-            answer: Answer::Reply { reply, notes: Vec::new() },
-            usage: Usage { calls: 1, ..Usage::default() },
+            answer: Answer::Reply {
+                reply,
+                notes: Vec::new(),
+            },
+            usage: Usage {
+                calls: 1,
+                ..Usage::default()
+            },
             text: String::new(),
             request_hash: String::new(),
             notes: Vec::new(),
@@ -205,16 +298,32 @@ impl Judge for Gate {
         String::new()
     }
     fn info(&self) -> JudgeInfo {
-        JudgeInfo { kind: JudgeKind::Scripted, model: None, endpoint: None, dialect: None }
+        JudgeInfo {
+            kind: JudgeKind::Scripted,
+            model: None,
+            endpoint: None,
+            dialect: None,
+        }
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn windows_are_asked_at_once_and_never_more_than_the_bound() {
-    let spans = (0..60).map(|n| Span { id: format!("s{n}"), text: "sea and sand ".repeat(90), ..Span::default() });
+    let spans = (0..60).map(|n| Span {
+        id: format!("s{n}"),
+        text: "sea and sand ".repeat(90),
+        ..Span::default()
+    });
     let run = Arc::new(Trajectory::new("r", "q", spans.collect()).0);
-    let settings = Settings { context_window: Some(10_000), ..Settings::new(Method::Drift) };
-    let gate = Gate { barrier: tokio::sync::Barrier::new(4), under_way: AtomicUsize::new(0), most: AtomicUsize::new(0) };
+    let settings = Settings {
+        context_window: Some(10_000),
+        ..Settings::new(Method::Drift)
+    };
+    let gate = Gate {
+        barrier: tokio::sync::Barrier::new(4),
+        under_way: AtomicUsize::new(0),
+        most: AtomicUsize::new(0),
+    };
     let session = Session::new(gate);
     let done = tokio::time::timeout(Duration::from_secs(60), audit(&session, Audit::new(run, settings))).await;
     let audited = done.expect("windows are asked one after another");
@@ -252,16 +361,47 @@ async fn repeats_are_separate_audits_and_the_majority_is_the_verdict() {
     assert_eq!(ran.spans(), ["s6", "s8"]);
     assert!((ran.row["fleiss_kappa"].as_f64().unwrap() - 0.5556).abs() < 5e-5);
     let repeats = &ran.row["repeats"];
-    assert_eq!((repeats["asked"].as_u64(), repeats["ok"].as_u64(), repeats["same_first"].as_f64()), (Some(3), Some(3), Some(1.0)));
+    assert_eq!(
+        (
+            repeats["asked"].as_u64(),
+            repeats["ok"].as_u64(),
+            repeats["same_first"].as_f64()
+        ),
+        (Some(3), Some(3), Some(1.0))
+    );
     assert_eq!(repeats["firsts"], json!(["s6", "s6", "s6"]));
     assert_eq!(ran.row["usage"]["total"]["calls"], 9);
 
     // The recording holds each repeat; nothing is asked again, and the text says it all.
     let base = format!("{}/v1", stub.base);
-    let output = auditor(dir.path(), &["localize", "run.json", "--base-url", &base, "--model", "test-model", "--votes", "3", "--resume", "j.jsonl"]).await;
-    let text = String::from_utf8(output.stdout).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+    let output = auditor(
+        dir.path(),
+        &[
+            "localize",
+            "run.json",
+            "--base-url",
+            &base,
+            "--model",
+            "test-model",
+            "--votes",
+            "3",
+            "--resume",
+            "j.jsonl",
+        ],
+    )
+    .await;
+    let text = String::from_utf8(output.stdout)
+        .unwrap()
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
     assert_eq!(stub.count(), 9);
-    for part in ["3 of 3 have a verdict", "votes s6 3/3, s7 1/3, s8 2/3", "κ 0.56", "100 % agree on the first span"] {
+    for part in [
+        "3 of 3 have a verdict",
+        "votes s6 3/3, s7 1/3, s8 2/3",
+        "κ 0.56",
+        "100 % agree on the first span",
+    ] {
         assert!(text.contains(part), "{part} in\n{text}");
     }
 }
@@ -278,29 +418,53 @@ async fn failed_repeats_are_named_and_a_majority_is_one_of_all() {
 
     let stub = tracers(&[&[], &["down"], &["down"]]).await;
     let few = ran(dir.path(), &stub, &["--repeats", "3", "--retries", "0"]).await;
-    assert_eq!((few.output.status.code(), few.row["status"].as_str()), (Some(3), Some("failed")), "one of three is no verdict");
-    assert!(few.row["cause"]["message"].as_str().unwrap().contains("1 of 3 repeats"), "{}", few.row["cause"]);
+    assert_eq!(
+        (few.output.status.code(), few.row["status"].as_str()),
+        (Some(3), Some("failed")),
+        "one of three is no verdict"
+    );
+    assert!(
+        few.row["cause"]["message"].as_str().unwrap().contains("1 of 3 repeats"),
+        "{}",
+        few.row["cause"]
+    );
     assert_eq!(few.row["prediction"], Value::Null);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_second_judge_is_compared_and_agreement_can_be_required() {
     let dir = folder(&row(8, 30));
-    let (one, two) = (tracers(&[&["s3", "s6", "s8"]]).await, tracers(&[&["s6", "s7", "s8"]]).await);
+    let (one, two) = (
+        tracers(&[&["s3", "s6", "s8"]]).await,
+        tracers(&[&["s6", "s7", "s8"]]).await,
+    );
     let base = format!("{}/v1", two.base);
     let flags = ["--second-judge", "other-model", "--second-base-url", &base];
     let both = ran(dir.path(), &one, &flags).await;
     assert_eq!(both.output.status.code(), Some(0), "{}", both.stderr());
     assert_eq!((one.count(), two.count()), (3, 3));
     assert!(two.seen().iter().all(|seen| seen.body["model"] == "other-model"));
-    assert_eq!(both.spans(), ["s3", "s6", "s8"], "without --agree the first judge's verdict stands");
+    assert_eq!(
+        both.spans(),
+        ["s3", "s6", "s8"],
+        "without --agree the first judge's verdict stands"
+    );
     let second = &both.row["second"];
-    assert_eq!((second["status"].as_str(), second["judge"]["model"].as_str()), (Some("ok"), Some("other-model")));
+    assert_eq!(
+        (second["status"].as_str(), second["judge"]["model"].as_str()),
+        (Some("ok"), Some("other-model"))
+    );
     assert_eq!(second["prediction"]["earliest_harmful_span_id"], "s6");
     let agreement = &second["agreement"];
     assert_eq!(agreement["same_first"], false);
-    assert_eq!((&agreement["both"], &agreement["only_first"], &agreement["only_second"]), (&json!(["s6", "s8"]), &json!(["s3"]), &json!(["s7"])));
-    assert!((agreement["kappa"].as_f64().unwrap() - 7.0 / 15.0).abs() < 1e-9, "{agreement}");
+    assert_eq!(
+        (&agreement["both"], &agreement["only_first"], &agreement["only_second"]),
+        (&json!(["s6", "s8"]), &json!(["s3"]), &json!(["s7"]))
+    );
+    assert!(
+        (agreement["kappa"].as_f64().unwrap() - 7.0 / 15.0).abs() < 1e-9,
+        "{agreement}"
+    );
     assert_eq!(both.row["usage"]["total"]["calls"], 6);
 
     let agreed = ran(dir.path(), &one, &[&flags[..], &["--agree"]].concat()).await;
@@ -311,13 +475,33 @@ async fn a_second_judge_is_compared_and_agreement_can_be_required() {
 
     let down = Stub::start(|_, _| answer(500, &json!({"error": "down"}))).await;
     let base = format!("{}/v1", down.base);
-    let flags = ["--second-judge", "other-model", "--second-base-url", &base, "--retries", "0"];
+    let flags = [
+        "--second-judge",
+        "other-model",
+        "--second-base-url",
+        &base,
+        "--retries",
+        "0",
+    ];
     let alone = ran(dir.path(), &one, &flags).await;
-    assert_eq!((alone.output.status.code(), alone.spans()), (Some(0), vec!["s3", "s6", "s8"]));
-    assert_eq!((alone.row["second"]["status"].as_str(), &alone.row["second"]["agreement"]), (Some("failed"), &Value::Null));
+    assert_eq!(
+        (alone.output.status.code(), alone.spans()),
+        (Some(0), vec!["s3", "s6", "s8"])
+    );
+    assert_eq!(
+        (
+            alone.row["second"]["status"].as_str(),
+            &alone.row["second"]["agreement"]
+        ),
+        (Some("failed"), &Value::Null)
+    );
     assert!(alone.stderr().contains("second judge failed"), "{}", alone.stderr());
     let none = ran(dir.path(), &one, &[&flags[..], &["--agree"]].concat()).await;
-    assert_eq!((none.output.status.code(), none.row["status"].as_str()), (Some(3), Some("failed")), "what both say is not known");
+    assert_eq!(
+        (none.output.status.code(), none.row["status"].as_str()),
+        (Some(3), Some("failed")),
+        "what both say is not known"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -325,15 +509,44 @@ async fn what_the_user_knows_is_told_and_recorded() {
     let dir = folder(&row(8, 30));
     let stub = tracers(&[&["s6"]]).await;
     let plain = ran(dir.path(), &stub, &[]).await;
-    assert_eq!(plain.row["user"], json!({"outcome": "unknown", "reference_answer": null}));
+    assert_eq!(
+        plain.row["user"],
+        json!({"outcome": "unknown", "reference_answer": null})
+    );
     assert!(stub.seen().iter().all(|seen| !prompt(seen).contains("The user ")));
-    let told = ran(dir.path(), &stub, &["--outcome", "failed", "--reference-answer", "1701 to 1708"]).await;
-    assert_eq!(told.row["user"], json!({"outcome": "failed", "reference_answer": "1701 to 1708"}));
-    assert!(stub.seen()[3..].iter().all(|seen| prompt(seen).contains("1701 to 1708")));
+    let told = ran(
+        dir.path(),
+        &stub,
+        &["--outcome", "failed", "--reference-answer", "1701 to 1708"],
+    )
+    .await;
+    assert_eq!(
+        told.row["user"],
+        json!({"outcome": "failed", "reference_answer": "1701 to 1708"})
+    );
+    assert!(
+        stub.seen()[3..]
+            .iter()
+            .all(|seen| prompt(seen).contains("1701 to 1708"))
+    );
     let base = format!("{}/v1", stub.base);
-    let args = ["localize", "run.json", "--base-url", &base, "--model", "m", "--outcome", "failed", "--reference-answer", "1701 to 1708"];
+    let args = [
+        "localize",
+        "run.json",
+        "--base-url",
+        &base,
+        "--model",
+        "m",
+        "--outcome",
+        "failed",
+        "--reference-answer",
+        "1701 to 1708",
+    ];
     let text = String::from_utf8(auditor(dir.path(), &args).await.stdout).unwrap();
-    assert!(text.contains("Told by the user: it ended with a wrong result; the right answer is \"1701 to 1708\""), "{text}");
+    assert!(
+        text.contains("Told by the user: it ended with a wrong result; the right answer is \"1701 to 1708\""),
+        "{text}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -341,9 +554,23 @@ async fn rows_with_votes_and_a_second_judge_fit_the_schema() {
     let schema = auditor::report::result_schema();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let dir = folder(&row(8, 30));
-    let (one, two) = (tracers(&[&["s6"], &["down"], &["s6", "s7"]]).await, tracers(&[&["s6"], &["down"], &["s7"]]).await);
+    let (one, two) = (
+        tracers(&[&["s6"], &["down"], &["s6", "s7"]]).await,
+        tracers(&[&["s6"], &["down"], &["s7"]]).await,
+    );
     let base = format!("{}/v1", two.base);
-    let flags = ["--repeats", "3", "--retries", "0", "--second-judge", "n", "--second-base-url", &base, "--outcome", "correct"];
+    let flags = [
+        "--repeats",
+        "3",
+        "--retries",
+        "0",
+        "--second-judge",
+        "n",
+        "--second-base-url",
+        &base,
+        "--outcome",
+        "correct",
+    ];
     let ran = ran(dir.path(), &one, &flags).await;
     let errors: Vec<String> = validator.iter_errors(&ran.row).map(|error| error.to_string()).collect();
     assert!(errors.is_empty(), "{errors:?}");

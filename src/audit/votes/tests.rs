@@ -5,7 +5,11 @@ use crate::audit::{CauseKind, LocatedBy};
 use crate::trajectory::Span;
 
 fn run() -> Trajectory {
-    let spans = (1..=8).map(|n| Span { id: format!("s00{n}"), text: format!("step {n}"), ..Span::default() });
+    let spans = (1..=8).map(|n| Span {
+        id: format!("s00{n}"),
+        text: format!("step {n}"),
+        ..Span::default()
+    });
     Trajectory::new("r", "q", spans.collect()).0
 }
 
@@ -40,7 +44,14 @@ fn found(by: &str, ids: &[u8]) -> Report {
 
 fn failed(refused: bool) -> Report {
     let cause = Cause::new(CauseKind::Server, "503");
-    report(if refused { Verdict::Refused(cause) } else { Verdict::Failed(cause) }, Vec::new())
+    report(
+        if refused {
+            Verdict::Refused(cause)
+        } else {
+            Verdict::Failed(cause)
+        },
+        Vec::new(),
+    )
 }
 
 fn ids(report: &Report) -> Vec<&str> {
@@ -49,16 +60,28 @@ fn ids(report: &Report) -> Vec<&str> {
 
 #[test]
 fn three_repeats_vote_span_by_span() {
-    let decided = decide(&run(), vec![found("a", &[6, 8]), found("b", &[6, 7]), found("c", &[6, 8])]).unwrap();
+    let decided = decide(
+        &run(),
+        vec![found("a", &[6, 8]), found("b", &[6, 7]), found("c", &[6, 8])],
+    )
+    .unwrap();
     let votes: Vec<(&str, u32)> = decided.votes.iter().map(|(id, votes)| (id.as_str(), *votes)).collect();
     assert_eq!(votes, [("s006", 3), ("s007", 1), ("s008", 2)]);
     assert_eq!(ids(&decided.report), ["s006", "s008"]);
     // 8 spans, 3 raters, 6 of 24 marks: p_e = 0.625, P = 5/6.
     let kappa = decided.fleiss_kappa.unwrap();
     assert!((kappa - 0.5556).abs() < 5e-5, "{kappa}");
-    assert_eq!((decided.repeats.asked, decided.repeats.ok, decided.repeats.same_first), (3, 3, Some(1.0)));
-    let Verdict::Found(found) = &decided.report.verdict else { panic!() };
-    assert!(found.reasons.iter().all(|reason| reason.reason == "a says so"), "the nearest repeat's reasons");
+    assert_eq!(
+        (decided.repeats.asked, decided.repeats.ok, decided.repeats.same_first),
+        (3, 3, Some(1.0))
+    );
+    let Verdict::Found(found) = &decided.report.verdict else {
+        panic!()
+    };
+    assert!(
+        found.reasons.iter().all(|reason| reason.reason == "a says so"),
+        "the nearest repeat's reasons"
+    );
     assert_eq!(decided.report.findings[0].role, Role::First);
 }
 
@@ -68,10 +91,18 @@ fn a_tie_is_no_majority_and_a_span_may_win_that_no_single_repeat_led_with() {
     assert_eq!(decided.report.verdict, Verdict::Clean);
     assert_eq!(decided.repeats.same_first, Some(0.5));
 
-    let decided = decide(&run(), vec![found("a", &[1, 2]), found("b", &[2, 3]), found("c", &[3, 4, 1])]).unwrap();
+    let decided = decide(
+        &run(),
+        vec![found("a", &[1, 2]), found("b", &[2, 3]), found("c", &[3, 4, 1])],
+    )
+    .unwrap();
     assert_eq!(ids(&decided.report), ["s001", "s002", "s003"]);
     let borrowed = &decided.report.findings[2];
-    assert_eq!((borrowed.reason.as_str(), borrowed.claim_ids.len()), ("b says so", 0), "of another ledger");
+    assert_eq!(
+        (borrowed.reason.as_str(), borrowed.claim_ids.len()),
+        ("b says so", 0),
+        "of another ledger"
+    );
 }
 
 #[test]
@@ -79,14 +110,39 @@ fn failed_repeats_are_named_and_never_vote() {
     let decided = decide(&run(), vec![found("a", &[4]), failed(false), found("c", &[4])]).unwrap();
     assert_eq!(ids(&decided.report), ["s004"]);
     assert_eq!(decided.repeats.failed.len(), 1);
-    assert_eq!((decided.repeats.failed[0].repeat, decided.repeats.failed[0].refused), (1, false));
+    assert_eq!(
+        (decided.repeats.failed[0].repeat, decided.repeats.failed[0].refused),
+        (1, false)
+    );
 
     // Two clean verdicts of five are no majority of five.
-    let decided = decide(&run(), vec![found("a", &[]), failed(true), found("c", &[]), failed(false), failed(false)]).unwrap();
-    let Verdict::Refused(cause) = &decided.report.verdict else { panic!("{:?}", decided.report.verdict) };
+    let decided = decide(
+        &run(),
+        vec![
+            found("a", &[]),
+            failed(true),
+            found("c", &[]),
+            failed(false),
+            failed(false),
+        ],
+    )
+    .unwrap();
+    let Verdict::Refused(cause) = &decided.report.verdict else {
+        panic!("{:?}", decided.report.verdict)
+    };
     assert!(cause.message.starts_with("2 of 5 repeats"), "{}", cause.message);
     // Three of five are, and a span needs three votes of five.
-    let decided = decide(&run(), vec![found("a", &[1]), found("b", &[1]), found("c", &[]), failed(false), failed(false)]).unwrap();
+    let decided = decide(
+        &run(),
+        vec![
+            found("a", &[1]),
+            found("b", &[1]),
+            found("c", &[]),
+            failed(false),
+            failed(false),
+        ],
+    )
+    .unwrap();
     assert_eq!(decided.report.verdict, Verdict::Clean);
     assert!(decide(&run(), Vec::new()).is_none());
 }
@@ -97,7 +153,10 @@ fn two_judges_are_compared_span_by_span() {
     let agreement = agreement(&run(), &a, &b).unwrap();
     assert!(!agreement.same_first);
     assert_eq!(agreement.both, ["s006", "s008"]);
-    assert_eq!((agreement.only_first, agreement.only_second), (vec!["s002".to_owned()], vec!["s007".to_owned()]));
+    assert_eq!(
+        (agreement.only_first, agreement.only_second),
+        (vec!["s002".to_owned()], vec!["s007".to_owned()])
+    );
     // 6 of 8 alike; both mark 3 of 8: p_e = 9/64 + 25/64.
     let kappa = agreement.kappa.unwrap();
     assert!((kappa - (0.75 - 34.0 / 64.0) / (30.0 / 64.0)).abs() < 1e-12, "{kappa}");
