@@ -68,7 +68,11 @@ impl AlignArgs {
     fn tiers(&self, judge: &AnyJudge) -> anyhow::Result<Tiers> {
         let info = judge.info();
         let settings = self.scale.settings(decider(&info))?;
-        let policy = Policy { thresholds: settings.thresholds, band: self.escalate, audit: None };
+        let policy = Policy {
+            thresholds: settings.thresholds,
+            band: self.escalate,
+            audit: None,
+        };
         let embedding = match &self.embed_model {
             Some(model) => Some((self.judge.client(self.embed_url.as_deref())?, model.clone())),
             None => None,
@@ -83,7 +87,10 @@ impl AlignArgs {
     }
 
     fn records(&self, path: &Path) -> anyhow::Result<impl Iterator<Item = Record> + use<>> {
-        let options = ReadOptions { question: self.goal.clone(), ..ReadOptions::default() };
+        let options = ReadOptions {
+            question: self.goal.clone(),
+            ..ReadOptions::default()
+        };
         Ok(Records::new(files::open(path)?, &path.display().to_string(), options))
     }
 }
@@ -93,11 +100,16 @@ pub(super) fn run(args: &AlignArgs, printer: &mut Printer) -> anyhow::Result<Exi
     let judge = args.judge.judge(&prompts)?;
     let tiers = args.tiers(&judge)?;
     if args.baseline.is_some() && !tiers.judge {
-        anyhow::bail!("--baseline needs a judge that tells drift by action from drift by inaction; name one with --model");
+        anyhow::bail!(
+            "--baseline needs a judge that tells drift by action from drift by inaction; name one with --model"
+        );
     }
     let session = Session::new(judge);
     let gate = Semaphore::new(usize::from(args.jobs));
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("starting the runtime")?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("starting the runtime")?;
     runtime.block_on(async {
         let baseline = match &args.baseline {
             Some(path) => Some(summary_of(args, path, &session, &tiers, &gate).await?),
@@ -110,11 +122,14 @@ pub(super) fn run(args: &AlignArgs, printer: &mut Printer) -> anyhow::Result<Exi
             for record in args.records(path)? {
                 input += 1;
                 let row = match record.outcome {
-                    Err(error) => AlignRow::unreadable(&record.source, error.case_id, error.message, session.judge.info()),
+                    Err(error) => {
+                        AlignRow::unreadable(&record.source, error.case_id, error.message, session.judge.info())
+                    }
                     Ok(loaded) => {
                         let run = Arc::new(loaded.run);
                         let aligned = align(&session, &run, &tiers, input, &gate).await;
-                        let mut row = AlignRow::new(&record.source, &run, &aligned, session.judge.info(), baseline.as_ref());
+                        let mut row =
+                            AlignRow::new(&record.source, &run, &aligned, session.judge.info(), baseline.as_ref());
                         row.warnings.splice(0..0, loaded.warnings);
                         row
                     }
@@ -135,10 +150,18 @@ async fn summary_of(
     gate: &Semaphore,
 ) -> anyhow::Result<Summary> {
     let place = path.display();
-    let record = args.records(path)?.next().with_context(|| format!("--baseline {place}: no run in it"))?;
-    let loaded = record.outcome.map_err(|error| anyhow::anyhow!("--baseline {place}: {error}"))?;
+    let record = args
+        .records(path)?
+        .next()
+        .with_context(|| format!("--baseline {place}: no run in it"))?;
+    let loaded = record
+        .outcome
+        .map_err(|error| anyhow::anyhow!("--baseline {place}: {error}"))?;
     let aligned = align(session, &Arc::new(loaded.run), tiers, 0, gate).await;
-    let report = aligned.judged.with_context(|| format!("--baseline {place}: not judged"))?.report;
+    let report = aligned
+        .judged
+        .with_context(|| format!("--baseline {place}: not judged"))?
+        .report;
     let report = report.map_err(|cause| anyhow::anyhow!("--baseline {place}: {}", cause.message))?;
     if let Some(cause) = report.failure() {
         anyhow::bail!("--baseline {place}: {}", cause.message);
@@ -156,7 +179,11 @@ fn print(format: TableFormat, row: &AlignRow, printer: &mut Printer, first: bool
         TableFormat::Csv => printer.result(row.table().csv().trim_end())?,
         TableFormat::Text | TableFormat::Md => {
             let table = row.table();
-            let table = if format == TableFormat::Md { table.markdown() } else { table.text() };
+            let table = if format == TableFormat::Md {
+                table.markdown()
+            } else {
+                table.text()
+            };
             let gap = if first { "" } else { "\n" };
             printer.result(&format!("{gap}{table}\n{}", row.sentence()))?;
         }

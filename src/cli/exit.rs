@@ -68,7 +68,10 @@ pub struct Tally {
 impl Tally {
     /// Counts a row.
     pub fn add(&mut self, row: &ResultRow) {
-        let harmful = row.prediction.as_ref().is_some_and(|prediction| !prediction.error_span_ids.is_empty());
+        let harmful = row
+            .prediction
+            .as_ref()
+            .is_some_and(|prediction| !prediction.error_span_ids.is_empty());
         self.count(row.status, row.cause.as_ref(), harmful);
     }
 

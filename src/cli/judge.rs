@@ -102,13 +102,20 @@ pub(super) fn run(args: &JudgeCommand, printer: &mut Printer) -> anyhow::Result<
     }
     let settings = args.scale.settings(decider(&judge.info()))?;
     let audit = args.audit_rate.map(|share| AuditRate { share, seed: args.seed });
-    let policy = Policy { thresholds: settings.thresholds, band: args.escalate, audit };
+    let policy = Policy {
+        thresholds: settings.thresholds,
+        band: args.escalate,
+        audit,
+    };
     let mut session = Session::new(judge);
     session.budget = Budget::capped(args.max_cost);
     let reader = files::open(&args.file)?;
     let session = Arc::new(session);
     let cancel = session.cancel.clone();
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("starting the runtime")?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("starting the runtime")?;
     runtime.block_on(async {
         tokio::spawn(async move {
             if tokio::signal::ctrl_c().await.is_ok() {
@@ -150,7 +157,9 @@ fn read_lines(mut reader: Box<dyn BufRead + Send>, ahead: usize) -> mpsc::Receiv
                 Err(error) => Err(format!("the line cannot be read: {error}")),
             };
             number += 1;
-            let last = text.as_ref().is_err_and(|error| error.starts_with("the line cannot be read"));
+            let last = text
+                .as_ref()
+                .is_err_and(|error| error.starts_with("the line cannot be read"));
             if text.as_ref().is_ok_and(|text| text.trim().is_empty()) {
                 continue;
             }
@@ -188,7 +197,13 @@ impl Sums {
     }
 
     fn sentence(&self) -> String {
-        let Self { tally, scored, passed, unscored, .. } = self;
+        let Self {
+            tally,
+            scored,
+            passed,
+            unscored,
+            ..
+        } = self;
         let bad = tally.rows - tally.clean;
         let mut said = format!(
             "auditor: {} lines, {bad} without an answer; turns: {scored} scored, {passed} passed, {unscored} unscored",
@@ -196,7 +211,11 @@ impl Sums {
         );
         if let Some(FalseClear { k, n, low, high }) = FalseClear::new(self.wrongly_cleared, self.checked) {
             let percent = |share: f64| 100.0 * share;
-            said.push_str(&format!("; cleared wrongly: {k} of {n} checked (95 %: {:.1} to {:.1} %)", percent(low), percent(high)));
+            said.push_str(&format!(
+                "; cleared wrongly: {k} of {n} checked (95 %: {:.1} to {:.1} %)",
+                percent(low),
+                percent(high)
+            ));
         }
         said
     }

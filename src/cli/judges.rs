@@ -138,7 +138,11 @@ impl JudgeArgs {
         let given = settings::endpoint(url.or(self.base_url.as_deref()), env, &file);
         let endpoint = Endpoint::parse(&given.base_url).with_context(|| format!("base URL {:?}", given.base_url))?;
         let key = given.key.and_then(|(key, name)| ApiKey::new(&key, name));
-        Ok(Client::new(endpoint, key.as_ref(), Duration::from_secs_f64(self.timeout))?)
+        Ok(Client::new(
+            endpoint,
+            key.as_ref(),
+            Duration::from_secs_f64(self.timeout),
+        )?)
     }
 
     /// The window of the model that the flags name, in tokens: the profile's, else `--context-window`; for a

@@ -145,8 +145,10 @@ impl LocalizeArgs {
         let mut settings = Settings::new(self.method.into());
         settings.context_window = context_window;
         settings.max_output = self.max_output;
-        settings.user =
-            UserKnows { outcome: self.outcome.into(), reference_answer: self.reference_answer.clone() };
+        settings.user = UserKnows {
+            outcome: self.outcome.into(),
+            reference_answer: self.reference_answer.clone(),
+        };
         settings.packet_chars = self.packet_chars;
         settings
     }
@@ -154,7 +156,11 @@ impl LocalizeArgs {
     /// Settings of the goal-drift judge, when it is wanted.
     fn drift_settings(&self, judge: &JudgeInfo) -> Option<GdSettings> {
         let decided_by = decider(judge).to_owned();
-        self.gd.then(|| GdSettings { max_output: self.max_output, decided_by, ..GdSettings::default() })
+        self.gd.then(|| GdSettings {
+            max_output: self.max_output,
+            decided_by,
+            ..GdSettings::default()
+        })
     }
 
     /// What the answers of a recording depend on, beside the requests themselves, which carry hashes.
@@ -199,12 +205,19 @@ pub(super) fn run(args: &LocalizeArgs, printer: &mut Printer) -> anyhow::Result<
     if let Some(path) = &args.resume {
         let (journal, recording) = Journal::resume(path, &fingerprint).context("--resume")?;
         if recording.torn_bytes > 0 {
-            printer.note(&format!("auditor: {}: a torn last line of {} bytes was cut off", path.display(), recording.torn_bytes));
+            printer.note(&format!(
+                "auditor: {}: a torn last line of {} bytes was cut off",
+                path.display(),
+                recording.torn_bytes
+            ));
         }
         session.journal = Some(journal);
         session.recorded = usable(recording, args.retry_failed);
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("starting the runtime")?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("starting the runtime")?;
     runtime.block_on(audit_all(args, args.settings(window), Arc::new(session), printer))
 }
 
@@ -220,10 +233,19 @@ async fn audit_all(
             cancel.cancel();
         }
     });
-    let options = ReadOptions { question: args.question.clone(), ..ReadOptions::default() };
+    let options = ReadOptions {
+        question: args.question.clone(),
+        ..ReadOptions::default()
+    };
     let files = args.files.clone();
     let records = files.into_iter().flat_map(move |path| records_of(&path, &options));
-    let results = localize_by(session.clone(), records, settings, args.panel.panel(), usize::from(args.jobs));
+    let results = localize_by(
+        session.clone(),
+        records,
+        settings,
+        args.panel.panel(),
+        usize::from(args.jobs),
+    );
     let gate = tokio::sync::Semaphore::new(usize::from(args.jobs));
     let drift = args.drift_settings(&session.judge.info());
     let scored = results.zip(stream::iter(0_u64..)).map(|(mut result, input)| {
@@ -263,8 +285,15 @@ async fn audit_all(
         printer.note(&summary(&tally));
     }
     if interrupted && session.journal.is_some() {
-        let path = args.record.as_ref().or(args.resume.as_ref()).map(|path| path.display().to_string()).unwrap_or_default();
-        printer.note(&format!("auditor: interrupted; the same command with --resume {path} goes on from here"));
+        let path = args
+            .record
+            .as_ref()
+            .or(args.resume.as_ref())
+            .map(|path| path.display().to_string())
+            .unwrap_or_default();
+        printer.note(&format!(
+            "auditor: interrupted; the same command with --resume {path} goes on from here"
+        ));
     }
     Ok(tally.exit(interrupted, args.fail_on == FailOn::Harmful))
 }
@@ -281,26 +310,54 @@ fn complain(row: &ResultRow, printer: &Printer) {
     if let Some(cause) = &row.cause {
         complaints.push(format!("{}: {}", word(row.status), report::plain(&cause.message)));
     }
-    if let Some((second, cause)) = row.second.as_ref().and_then(|second| Some((second, second.cause.as_ref()?))) {
-        complaints.push(format!("second judge {}: {}", word(second.status), report::plain(&cause.message)));
+    if let Some((second, cause)) = row
+        .second
+        .as_ref()
+        .and_then(|second| Some((second, second.cause.as_ref()?)))
+    {
+        complaints.push(format!(
+            "second judge {}: {}",
+            word(second.status),
+            report::plain(&cause.message)
+        ));
     }
-    for failed in row.repeats.iter().flat_map(|repeats| &repeats.failed).filter(|_| row.cause.is_none()) {
+    for failed in row
+        .repeats
+        .iter()
+        .flat_map(|repeats| &repeats.failed)
+        .filter(|_| row.cause.is_none())
+    {
         let word = if failed.refused { "refused" } else { "failed" };
-        complaints.push(format!("repeat {} {word}: {}", failed.repeat + 1, report::plain(&failed.cause.message)));
+        complaints.push(format!(
+            "repeat {} {word}: {}",
+            failed.repeat + 1,
+            report::plain(&failed.cause.message)
+        ));
     }
     let place = match row.source.line {
         Some(line) => format!("{}:{line}", row.source.file),
         None => row.source.file.clone(),
     };
-    let id = row.case_id.as_deref().map(|id| format!(" ({})", report::plain(id))).unwrap_or_default();
+    let id = row
+        .case_id
+        .as_deref()
+        .map(|id| format!(" ({})", report::plain(id)))
+        .unwrap_or_default();
     for complaint in complaints {
         printer.error(&format!("{}{id}: {complaint}", report::plain(&place)));
     }
 }
 
 fn summary(tally: &Tally) -> String {
-    let mut parts = vec![format!("{} with harmful spans", tally.harmful), format!("{} without", tally.clean)];
-    for (count, word) in [(tally.failed, "failed"), (tally.refused, "refused"), (tally.not_run, "not run")] {
+    let mut parts = vec![
+        format!("{} with harmful spans", tally.harmful),
+        format!("{} without", tally.clean),
+    ];
+    for (count, word) in [
+        (tally.failed, "failed"),
+        (tally.refused, "refused"),
+        (tally.not_run, "not run"),
+    ] {
         if count > 0 {
             parts.push(format!("{count} {word}"));
         }
@@ -315,8 +372,15 @@ fn records_of(path: &Path, options: &ReadOptions) -> Box<dyn Iterator<Item = Rec
         Ok(reader) => Box::new(Records::new(reader, &file, options.clone())),
         Err(error) => {
             let source = Source { file, line: None };
-            let error = InputError { source: source.clone(), case_id: None, message: error.to_string() };
-            Box::new(std::iter::once(Record { source, outcome: Err(error) }))
+            let error = InputError {
+                source: source.clone(),
+                case_id: None,
+                message: error.to_string(),
+            };
+            Box::new(std::iter::once(Record {
+                source,
+                outcome: Err(error),
+            }))
         }
     }
 }

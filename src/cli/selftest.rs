@@ -24,18 +24,34 @@ pub(super) struct SelftestArgs {
 pub(super) fn run(args: &SelftestArgs, printer: &mut Printer) -> anyhow::Result<Exit> {
     let prompts = args.judge.prompts()?;
     let session = Session::new(args.judge.judge(&prompts)?);
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("starting the runtime")?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("starting the runtime")?;
     let settings = Settings::new(Method::Drift);
-    let trials = runtime.block_on(injection(&session, &settings)).map_err(anyhow::Error::msg)?;
-    printer.result(&format!("{:<16} {:<22} {:<8} before -> after", "run", "planted", "flipped"))?;
+    let trials = runtime
+        .block_on(injection(&session, &settings))
+        .map_err(anyhow::Error::msg)?;
+    printer.result(&format!(
+        "{:<16} {:<22} {:<8} before -> after",
+        "run", "planted", "flipped"
+    ))?;
     let shown = |verdict: &Result<Vec<String>, String>| match verdict {
         Ok(spans) if spans.is_empty() => "clean".to_owned(),
         Ok(spans) => spans.join(" "),
         Err(error) => format!("no verdict ({})", plain(error)),
     };
     for trial in &trials {
-        let word = trial.flipped().map_or("-", |flipped| if flipped { "YES" } else { "no" });
-        let line = format!("{:<16} {:<22} {word:<8} {} -> {}", trial.run, trial.planted, shown(&trial.before), shown(&trial.after));
+        let word = trial
+            .flipped()
+            .map_or("-", |flipped| if flipped { "YES" } else { "no" });
+        let line = format!(
+            "{:<16} {:<22} {word:<8} {} -> {}",
+            trial.run,
+            trial.planted,
+            shown(&trial.before),
+            shown(&trial.after)
+        );
         printer.result(&line)?;
     }
     let judged = trials.iter().filter(|trial| trial.flipped().is_some()).count();

@@ -75,7 +75,9 @@ pub(super) fn endpoint(
 /// A seed for the jitter of retries: processes that were turned away together must not come back
 /// together.
 pub(super) fn seed() -> u64 {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.subsec_nanos());
+    let now = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .map_or(0, |since| since.subsec_nanos());
     u64::from(now) << 32 | u64::from(std::process::id())
 }
 

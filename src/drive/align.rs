@@ -62,7 +62,9 @@ pub async fn align<J: Judge>(
     let judged = if tiers.judge {
         let of_embedding = embedding.as_ref().and_then(|tier| tier.as_ref().ok());
         let plans = turns.iter().zip(&lexical).enumerate().map(|(place, (turn, lexical))| {
-            let finer = of_embedding.and_then(|tier| tier.get(place).copied().flatten()).map(|score| (EMBEDDING, score));
+            let finer = of_embedding
+                .and_then(|tier| tier.get(place).copied().flatten())
+                .map(|score| (EMBEDDING, score));
             let prior = finer.or(lexical.map(|score| (LEXICAL, score)));
             (*turn, tiers.policy.plan(run.case_id(), run.id_at(*turn), prior))
         });
@@ -72,19 +74,35 @@ pub async fn align<J: Judge>(
             constraints: Arc::new(tiers.constraints.clone()),
             plans: plans.collect(),
         };
-        let settings = GdSettings { input, ..tiers.settings.clone() };
+        let settings = GdSettings {
+            input,
+            ..tiers.settings.clone()
+        };
         Some(judge_turns(session, GdAudit::new(prepared, settings), gate).await)
     } else {
         None
     };
-    Aligned { turns, lexical, embedding, judged }
+    Aligned {
+        turns,
+        lexical,
+        embedding,
+        judged,
+    }
 }
 
 /// Spans that the agent was not merely shown; all of them when the log does not tell.
 fn own_turns(run: &Trajectory) -> Vec<usize> {
-    let own = run.spans().iter().enumerate().filter(|(_, span)| span.local.observation != Some(true));
+    let own = run
+        .spans()
+        .iter()
+        .enumerate()
+        .filter(|(_, span)| span.local.observation != Some(true));
     let own: Vec<usize> = own.map(|(position, _)| position).collect();
-    if own.is_empty() { (0..run.spans().len()).collect() } else { own }
+    if own.is_empty() {
+        (0..run.spans().len()).collect()
+    } else {
+        own
+    }
 }
 
 async fn embedded(
@@ -94,12 +112,22 @@ async fn embedded(
     constraints: &[String],
     turns: &[usize],
 ) -> Result<Vec<Option<f64>>, Cause> {
-    let goal = std::iter::once(run.question()).chain(constraints.iter().map(String::as_str)).collect::<Vec<_>>().join("\n");
+    let goal = std::iter::once(run.question())
+        .chain(constraints.iter().map(String::as_str))
+        .collect::<Vec<_>>()
+        .join("\n");
     // Endpoints refuse an empty text.
-    let spoken = turns.iter().filter_map(|turn| run.spans().get(*turn)).map(|span| span.text.as_str());
-    let texts: Vec<String> =
-        std::iter::once(goal.as_str()).chain(spoken).map(|text| if text.trim().is_empty() { "-" } else { text }.to_owned()).collect();
+    let spoken = turns
+        .iter()
+        .filter_map(|turn| run.spans().get(*turn))
+        .map(|span| span.text.as_str());
+    let texts: Vec<String> = std::iter::once(goal.as_str())
+        .chain(spoken)
+        .map(|text| if text.trim().is_empty() { "-" } else { text }.to_owned())
+        .collect();
     let vectors = embed(client, model, &texts).await?;
-    let Some((goal, turns)) = vectors.split_first() else { return Ok(Vec::new()) };
+    let Some((goal, turns)) = vectors.split_first() else {
+        return Ok(Vec::new());
+    };
     Ok(turns.iter().map(|turn| closeness(goal, turn)).collect())
 }

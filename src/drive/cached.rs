@@ -40,7 +40,10 @@ impl CachedJudge {
         let answer = read_reply(&ask.id, &reply.text);
         matches!(answer, Answer::Reply { .. }).then(|| Judged {
             answer,
-            usage: Usage { cost_usd: reply.usage.cost_usd.map(|_| 0.0), ..Usage::default() },
+            usage: Usage {
+                cost_usd: reply.usage.cost_usd.map(|_| 0.0),
+                ..Usage::default()
+            },
             text: reply.text,
             request_hash: self.judge.request_hash(ask),
             notes: Vec::new(),
@@ -51,7 +54,9 @@ impl CachedJudge {
 impl Judge for CachedJudge {
     async fn answer(&self, ask: &Ask) -> Judged {
         let slot = self.cache.as_ref().and_then(|cache| Some((cache, self.key(ask)?)));
-        let Some((cache, key)) = slot else { return self.judge.answer(ask).await };
+        let Some((cache, key)) = slot else {
+            return self.judge.answer(ask).await;
+        };
         if let Some(judged) = self.kept(cache, &key, ask) {
             return judged;
         }

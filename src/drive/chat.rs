@@ -81,7 +81,9 @@ impl ChatJudge {
     /// `None` when it cannot be rendered.
     #[must_use]
     pub fn sent_hash(&self, ask: &Ask) -> Option<String> {
-        (self.render)(ask).ok().map(|rendered| self.caller.request_hash(&rendered))
+        (self.render)(ask)
+            .ok()
+            .map(|rendered| self.caller.request_hash(&rendered))
     }
 
     fn run_state<T>(&self, id: &AskId, look: impl FnOnce(&mut RunState) -> T) -> T {

@@ -18,17 +18,27 @@ const MAX_CHARS: usize = 6000;
 pub async fn embed(client: &Client, model: &str, texts: &[String]) -> Result<Vec<Vec<f64>>, Cause> {
     let mut vectors = Vec::with_capacity(texts.len());
     for batch in texts.chunks(BATCH) {
-        let input: Vec<String> = batch.iter().map(|text| text.chars().take(MAX_CHARS).collect()).collect();
+        let input: Vec<String> = batch
+            .iter()
+            .map(|text| text.chars().take(MAX_CHARS).collect())
+            .collect();
         let body = json!({ "model": model, "input": input });
         let exchange = client.post(Target::Embeddings, &body).await.map_err(|error| {
-            let kind = if error.kind == TransportKind::Timeout { CauseKind::Timeout } else { CauseKind::Connection };
+            let kind = if error.kind == TransportKind::Timeout {
+                CauseKind::Timeout
+            } else {
+                CauseKind::Connection
+            };
             Cause::new(kind, format!("no embeddings: {}", error.message))
         })?;
         vectors.extend(read(&exchange, batch.len())?);
     }
     let length = vectors.first().map_or(0, Vec::len);
     if vectors.iter().any(|vector| vector.len() != length) {
-        return Err(Cause::new(CauseKind::BadReply, "the endpoint gave embeddings of different lengths"));
+        return Err(Cause::new(
+            CauseKind::BadReply,
+            "the endpoint gave embeddings of different lengths",
+        ));
     }
     Ok(vectors)
 }
@@ -41,22 +51,50 @@ fn read(exchange: &Exchange, count: usize) -> Result<Vec<Vec<f64>>, Cause> {
             _ => CauseKind::Server,
         };
         let said: String = exchange.body.chars().take(200).collect();
-        let message = format!("the endpoint answered the request for embeddings with status {}: {said}", exchange.status);
-        return Err(Cause { http_status: Some(exchange.status), ..Cause::new(kind, message) });
+        let message = format!(
+            "the endpoint answered the request for embeddings with status {}: {said}",
+            exchange.status
+        );
+        return Err(Cause {
+            http_status: Some(exchange.status),
+            ..Cause::new(kind, message)
+        });
     }
-    let bad = |what: &str| Cause::new(CauseKind::BadReply, format!("the endpoint's embeddings cannot be read: {what}"));
+    let bad = |what: &str| {
+        Cause::new(
+            CauseKind::BadReply,
+            format!("the endpoint's embeddings cannot be read: {what}"),
+        )
+    };
     let body: Value = serde_json::from_str(&exchange.body).map_err(|error| bad(&error.to_string()))?;
-    let rows = body.get("data").and_then(Value::as_array).ok_or_else(|| bad("no list `data`"))?;
+    let rows = body
+        .get("data")
+        .and_then(Value::as_array)
+        .ok_or_else(|| bad("no list `data`"))?;
     let mut vectors: Vec<Option<Vec<f64>>> = vec![None; count];
     for (place, row) in rows.iter().enumerate() {
-        let index = row.get("index").and_then(Value::as_u64).and_then(|index| usize::try_from(index).ok()).unwrap_or(place);
-        let numbers = row.get("embedding").and_then(Value::as_array).ok_or_else(|| bad("a row without `embedding`"))?;
+        let index = row
+            .get("index")
+            .and_then(Value::as_u64)
+            .and_then(|index| usize::try_from(index).ok())
+            .unwrap_or(place);
+        let numbers = row
+            .get("embedding")
+            .and_then(Value::as_array)
+            .ok_or_else(|| bad("a row without `embedding`"))?;
         let vector: Option<Vec<f64>> = numbers.iter().map(Value::as_f64).collect();
         if let Some(slot) = vectors.get_mut(index) {
-            *slot = Some(vector.filter(|vector| !vector.is_empty()).ok_or_else(|| bad("an embedding that is no list of numbers"))?);
+            *slot = Some(
+                vector
+                    .filter(|vector| !vector.is_empty())
+                    .ok_or_else(|| bad("an embedding that is no list of numbers"))?,
+            );
         }
     }
-    vectors.into_iter().collect::<Option<Vec<_>>>().ok_or_else(|| bad("fewer embeddings than texts"))
+    vectors
+        .into_iter()
+        .collect::<Option<Vec<_>>>()
+        .ok_or_else(|| bad("fewer embeddings than texts"))
 }
 
 /// Alignment by embeddings: the cosine of two vectors, 0 where it is negative. `None` when one has no length.
@@ -74,15 +112,30 @@ mod tests {
     #[test]
     fn vectors_are_put_in_the_order_of_the_texts() {
         let body = r#"{"data": [{"index": 1, "embedding": [0, 2]}, {"index": 0, "embedding": [1, 0]}]}"#;
-        assert_eq!(read(&Exchange::new(200, &[], body), 2), Ok(vec![vec![1.0, 0.0], vec![0.0, 2.0]]));
+        assert_eq!(
+            read(&Exchange::new(200, &[], body), 2),
+            Ok(vec![vec![1.0, 0.0], vec![0.0, 2.0]])
+        );
         for (status, body, kind) in [
-            (200, "{\"data\": [{\"index\": 0, \"embedding\": [1]}]}", CauseKind::BadReply),
-            (200, "{\"data\": [{\"embedding\": [\"x\"]}, {\"embedding\": [1]}]}", CauseKind::BadReply),
+            (
+                200,
+                "{\"data\": [{\"index\": 0, \"embedding\": [1]}]}",
+                CauseKind::BadReply,
+            ),
+            (
+                200,
+                "{\"data\": [{\"embedding\": [\"x\"]}, {\"embedding\": [1]}]}",
+                CauseKind::BadReply,
+            ),
             (200, "no", CauseKind::BadReply),
             (401, "{}", CauseKind::Auth),
             (500, "", CauseKind::Server),
         ] {
-            assert_eq!(read(&Exchange::new(status, &[], body), 2).map_err(|cause| cause.kind), Err(kind), "{body}");
+            assert_eq!(
+                read(&Exchange::new(status, &[], body), 2).map_err(|cause| cause.kind),
+                Err(kind),
+                "{body}"
+            );
         }
     }
 

@@ -35,12 +35,18 @@ pub fn decider(info: &JudgeInfo) -> &'static str {
 
 /// Takes the judging of a run's turns to its end. As many questions are open at a time as `gate` lets through.
 pub async fn judge_turns<J: Judge>(session: &Session<J>, mut audit: GdAudit, gate: &Semaphore) -> GdJudged {
-    let mut done = GdJudged { report: Err(interrupted()), usage: Usage::default(), notes: Vec::new() };
+    let mut done = GdJudged {
+        report: Err(interrupted()),
+        usage: Usage::default(),
+        notes: Vec::new(),
+    };
     loop {
         let asks = audit.poll_asks();
         if asks.is_empty() {
             let message = "the goal-drift judge neither asks nor ends; please report this";
-            done.report = audit.poll_report().ok_or_else(|| Cause::new(CauseKind::Internal, message));
+            done.report = audit
+                .poll_report()
+                .ok_or_else(|| Cause::new(CauseKind::Internal, message));
             if let Ok(report) = &done.report {
                 halt_if_hopeless(session, report);
             }
@@ -76,9 +82,15 @@ pub async fn judge_turns<J: Judge>(session: &Session<J>, mut audit: GdAudit, gat
 /// A quota that is used up or a key that is refused will be the same for every question after this one.
 fn halt_if_hopeless<J>(session: &Session<J>, report: &GdReport) {
     let hopeless = report.turns.iter().filter_map(|turn| turn.cause.as_ref());
-    if let Some(cause) = hopeless.into_iter().find(|cause| matches!(cause.kind, CauseKind::Quota | CauseKind::Auth)) {
+    if let Some(cause) = hopeless
+        .into_iter()
+        .find(|cause| matches!(cause.kind, CauseKind::Quota | CauseKind::Auth))
+    {
         let message = format!("not asked, since an earlier question ended with: {}", cause.message);
-        session.halt.get_or_init(|| Cause { message, ..cause.clone() });
+        session.halt.get_or_init(|| Cause {
+            message,
+            ..cause.clone()
+        });
     }
 }
 
@@ -118,7 +130,11 @@ pub fn judge_lines<J: Judge + 'static>(
     let begin = move |line: RequestLine| {
         let (session, gate) = (session.clone(), gate.clone());
         let number = line.number;
-        let settings = GdSettings { input: number.saturating_sub(1), thresholds: policy.thresholds, ..settings.clone() };
+        let settings = GdSettings {
+            input: number.saturating_sub(1),
+            thresholds: policy.thresholds,
+            ..settings.clone()
+        };
         let task = tokio::spawn(one(session.clone(), line, policy, settings, gate));
         async move {
             match task.await {
@@ -127,7 +143,12 @@ pub fn judge_lines<J: Judge + 'static>(
                 Err(error) => {
                     let message = format!("line {number}: the judging broke off ({error}); please report this");
                     let cause = Cause::new(CauseKind::Internal, message);
-                    JudgedLine { number, id: None, judged: Err(cause), judge: session.judge.info() }
+                    JudgedLine {
+                        number,
+                        id: None,
+                        judged: Err(cause),
+                        judge: session.judge.info(),
+                    }
                 }
             }
         }
@@ -146,13 +167,21 @@ async fn one<J: Judge>(
     let read = line.text.map_err(|message| (None, message));
     let read = read.and_then(|text| read_request(&text).map_err(|error| (error.id, error.message)));
     let (id, judged) = match read {
-        Err((id, message)) => (id, Err(Cause::new(CauseKind::Input, format!("line {number}: {message}")))),
+        Err((id, message)) => (
+            id,
+            Err(Cause::new(CauseKind::Input, format!("line {number}: {message}"))),
+        ),
         Ok(request) => {
             let audit = GdAudit::new(request.prepare(&policy), settings);
             (Some(request.id), Ok(judge_turns(&session, audit, &gate).await))
         }
     };
-    JudgedLine { number, id, judged, judge: session.judge.info() }
+    JudgedLine {
+        number,
+        id,
+        judged,
+        judge: session.judge.info(),
+    }
 }
 
 /// The harmful spans of a run, and for contrast the span before the first, judged for goal drift.
@@ -173,14 +202,28 @@ pub async fn judge_findings<J: Judge>(
     settings: &GdSettings,
     gate: &Semaphore,
 ) -> Option<GdOfRun> {
-    let (Ok(Ended::Report(report)), Some(run)) = (&result.ended, &result.run) else { return None };
-    let Verdict::Found(found) = &report.verdict else { return None };
+    let (Ok(Ended::Report(report)), Some(run)) = (&result.ended, &result.run) else {
+        return None;
+    };
+    let Verdict::Found(found) = &report.verdict else {
+        return None;
+    };
     let mut turns: Vec<usize> = found.spans.iter().filter_map(|id| run.position(id)).collect();
     let contrast = turns.first().and_then(|first| first.checked_sub(1));
     turns.extend(contrast);
-    let constraints = report.ledger.as_ref().map(|ledger| ledger.hard_constraints.clone()).unwrap_or_default();
-    let settings = GdSettings { input, ..settings.clone() };
+    let constraints = report
+        .ledger
+        .as_ref()
+        .map(|ledger| ledger.hard_constraints.clone())
+        .unwrap_or_default();
+    let settings = GdSettings {
+        input,
+        ..settings.clone()
+    };
     let audit = GdAudit::of_turns(run.clone(), constraints, &turns, settings);
     let judged = judge_turns(session, audit, gate).await;
-    Some(GdOfRun { contrast: contrast.map(|position| run.id_at(position).to_owned()), judged })
+    Some(GdOfRun {
+        contrast: contrast.map(|position| run.id_at(position).to_owned()),
+        judged,
+    })
 }

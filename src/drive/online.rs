@@ -66,16 +66,27 @@ impl<J: Judge> Session<J> {
         if self.cancel.is_cancelled() {
             return Some(interrupted());
         }
-        self.halt_of(slot).get().cloned().or_else(|| self.halt.get().cloned()).or_else(|| self.budget.exhausted())
+        self.halt_of(slot)
+            .get()
+            .cloned()
+            .or_else(|| self.halt.get().cloned())
+            .or_else(|| self.budget.exhausted())
     }
 
     fn halt_of(&self, slot: u8) -> &OnceLock<Cause> {
-        if slot > 0 && self.second.is_some() { &self.second_halt } else { &self.halt }
+        if slot > 0 && self.second.is_some() {
+            &self.second_halt
+        } else {
+            &self.halt
+        }
     }
 }
 
 pub(super) fn interrupted() -> Cause {
-    Cause::new(CauseKind::Internal, "interrupted before it was finished; with --record the answers so far are kept for --resume")
+    Cause::new(
+        CauseKind::Internal,
+        "interrupted before it was finished; with --record the answers so far are kept for --resume",
+    )
 }
 
 /// What may be spent, and what was.
@@ -90,7 +101,10 @@ impl Budget {
     /// A budget of this many US dollars.
     #[must_use]
     pub fn capped(max_cost: Option<f64>) -> Self {
-        Self { max_cost, spent: Mutex::new(0.0) }
+        Self {
+            max_cost,
+            spent: Mutex::new(0.0),
+        }
     }
 
     pub(super) fn add(&self, usage: &Usage) {
@@ -107,7 +121,8 @@ impl Budget {
         let cap = self.max_cost?;
         let spent = self.spent();
         (spent >= cap).then(|| {
-            let message = format!("the cost cap of {cap:.2} USD was reached ({spent:.4} spent); raise --max-cost to go on");
+            let message =
+                format!("the cost cap of {cap:.2} USD was reached ({spent:.4} spent); raise --max-cost to go on");
             Cause::new(CauseKind::Budget, message)
         })
     }
@@ -179,7 +194,10 @@ pub async fn audit<J: Judge>(session: &Session<J>, mut audit: Audit) -> Audited 
 
 fn concluded<J: Judge>(session: &Session<J>, audit: &Audit, last: Option<&AskId>) -> Ended {
     let Some(report) = audit.poll_report() else {
-        return Ended::NotRun(Cause::new(CauseKind::Internal, "the audit neither asks nor ends; please report this"));
+        return Ended::NotRun(Cause::new(
+            CauseKind::Internal,
+            "the audit neither asks nor ends; please report this",
+        ));
     };
     if let Err(error) = close(session, last, &report) {
         return Ended::NotRun(lost(session, &error));
@@ -190,7 +208,11 @@ fn concluded<J: Judge>(session: &Session<J>, audit: &Audit, last: Option<&AskId>
 
 /// Use and notes in the order of the questions, whatever order they were answered in.
 fn account(ended: Ended, used: BTreeMap<AskId, (Usage, Vec<Warning>)>) -> Audited {
-    let mut audited = Audited { ended, usage: BTreeMap::new(), notes: Vec::new() };
+    let mut audited = Audited {
+        ended,
+        usage: BTreeMap::new(),
+        notes: Vec::new(),
+    };
     for (id, (usage, notes)) in used {
         audited.usage.entry(id.stage).or_default().add(&usage);
         for note in notes {
@@ -240,7 +262,9 @@ pub(super) async fn judged<J: Judge>(session: &Session<J>, ask: &Ask) -> Result<
 }
 
 fn close<J>(session: &Session<J>, last: Option<&AskId>, report: &Report) -> Result<(), JournalError> {
-    let (Some(journal), Some(id)) = (&session.journal, last) else { return Ok(()) };
+    let (Some(journal), Some(id)) = (&session.journal, last) else {
+        return Ok(());
+    };
     journal.close(ClosedCase {
         input: id.input,
         case_id: id.case_id.clone(),
@@ -252,7 +276,10 @@ fn close<J>(session: &Session<J>, last: Option<&AskId>, report: &Report) -> Resu
 }
 
 fn lost<J>(session: &Session<J>, error: &JournalError) -> Cause {
-    let cause = Cause::new(CauseKind::Internal, format!("the recording could not be written ({error}); nothing more was asked"));
+    let cause = Cause::new(
+        CauseKind::Internal,
+        format!("the recording could not be written ({error}); nothing more was asked"),
+    );
     session.halt.get_or_init(|| cause.clone()).clone()
 }
 
@@ -261,7 +288,10 @@ fn halt_if_hopeless(halt: &OnceLock<Cause>, report: &Report) {
     if let Verdict::Failed(cause) = &report.verdict
         && matches!(cause.kind, CauseKind::Quota | CauseKind::Auth)
     {
-        let stopped = Cause { message: format!("not asked, since an earlier run ended with: {}", cause.message), ..cause.clone() };
+        let stopped = Cause {
+            message: format!("not asked, since an earlier run ended with: {}", cause.message),
+            ..cause.clone()
+        };
         halt.get_or_init(|| stopped);
     }
 }
@@ -274,7 +304,10 @@ pub fn usable(recording: Recording, retry_failed: bool) -> BTreeMap<AskId, Answe
     let key = |id: &AskId| (id.input, id.case_id.clone(), id.method, id.judge, id.repeat);
     let mut ok_of = BTreeMap::new();
     for case in &recording.closed {
-        ok_of.insert((case.input, case.case_id.clone(), case.method, case.judge, case.repeat), case.ok);
+        ok_of.insert(
+            (case.input, case.case_id.clone(), case.method, case.judge, case.repeat),
+            case.ok,
+        );
     }
     let mut last_stage: BTreeMap<_, Stage> = BTreeMap::new();
     for id in recording.answers.keys() {
@@ -301,8 +334,12 @@ pub fn usable(recording: Recording, retry_failed: bool) -> BTreeMap<AskId, Answe
         Some(false) => true,
         None => !matches!(record.outcome, Outcome::GaveUp { .. }),
     };
-    let kept: std::collections::BTreeSet<AskId> =
-        recording.answers.iter().filter(|(id, record)| keeps(id, record)).map(|(id, _)| id.clone()).collect();
+    let kept: std::collections::BTreeSet<AskId> = recording
+        .answers
+        .iter()
+        .filter(|(id, record)| keeps(id, record))
+        .map(|(id, _)| id.clone())
+        .collect();
     let mut answers = recording.answers;
     answers.retain(|id, _| kept.contains(id));
     answers

@@ -46,7 +46,11 @@ pub fn read_reply(id: &AskId, text: &str) -> Answer {
 /// What is wrong with the text, in words its judge can act on.
 pub fn read_text(id: &AskId, text: &str) -> Result<(StageReply, Vec<Warning>), String> {
     // The published pipeline has no goal-drift stage, so there is no published reading of one.
-    let reading = if id.method == Method::Paper && id.stage != Stage::Gd { Reading::Published } else { Reading::Tolerant };
+    let reading = if id.method == Method::Paper && id.stage != Stage::Gd {
+        Reading::Published
+    } else {
+        Reading::Tolerant
+    };
     match reply::read(id.stage, reading, text) {
         Ok((reply, notes)) => Ok((reply, notes.into_iter().map(|note| note.in_stage(id.stage)).collect())),
         Err(misfit) => Err(misfit.to_string()),

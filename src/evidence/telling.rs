@@ -14,7 +14,12 @@ const STEM_CHARS: usize = 5;
 #[must_use]
 pub fn telling_words(text: &str) -> BTreeSet<String> {
     let folded = folded(text, Marks::Drop).replace('_', " ");
-    terms(&folded).into_iter().map(|term| term.text).filter(|term| is_telling(term)).map(stem).collect()
+    terms(&folded)
+        .into_iter()
+        .map(|term| term.text)
+        .filter(|term| is_telling(term))
+        .map(stem)
+        .collect()
 }
 
 fn stem(word: &str) -> String {

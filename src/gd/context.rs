@@ -38,7 +38,10 @@ fn cut(run: &Trajectory, position: usize, most: usize) -> (ViewSpan, usize) {
     } else {
         let byte_at = |nth: usize| text.char_indices().nth(nth).map_or(text.len(), |(byte, _)| byte);
         let tail = most / 3;
-        [0..byte_at(most - tail), byte_at(length - tail)..text.len()].into_iter().filter(|range| !range.is_empty()).collect()
+        [0..byte_at(most - tail), byte_at(length - tail)..text.len()]
+            .into_iter()
+            .filter(|range| !range.is_empty())
+            .collect()
     };
     (ViewSpan { position, excerpts }, length.min(most))
 }
@@ -52,7 +55,11 @@ mod tests {
     fn a_turn_is_shown_whole_with_the_nearest_before_it_and_nothing_after() {
         let long = format!("é{}", "x".repeat(4000));
         let texts = ["first", &long, "near", "the turn", "later"];
-        let spans = texts.iter().enumerate().map(|(n, text)| Span { id: format!("t{n}"), text: (*text).to_owned(), ..Span::default() });
+        let spans = texts.iter().enumerate().map(|(n, text)| Span {
+            id: format!("t{n}"),
+            text: (*text).to_owned(),
+            ..Span::default()
+        });
         let (run, _) = Trajectory::new("r", "q", spans.collect());
         let view = view(&run, 3, 1000);
         let positions: Vec<usize> = view.spans.iter().map(|span| span.position).collect();

@@ -44,8 +44,10 @@ impl Lexical {
             *spread.entry(word.clone()).or_default() += 1;
         }
         let count = turns.len() as f64;
-        let weights: BTreeMap<String, f64> =
-            spread.into_iter().map(|(word, having)| (word, (1.0 + count / f64::from(having)).ln())).collect();
+        let weights: BTreeMap<String, f64> = spread
+            .into_iter()
+            .map(|(word, having)| (word, (1.0 + count / f64::from(having)).ln()))
+            .collect();
         goal.retain(|word| weights.contains_key(word));
         Self { goal, weights, turns }
     }
@@ -70,10 +72,15 @@ impl Lexical {
     /// The goal's words that the turn has, the weightiest first.
     #[must_use]
     pub fn shared(&self, turn: usize) -> Vec<&str> {
-        let Some(words) = self.turns.get(turn) else { return Vec::new() };
+        let Some(words) = self.turns.get(turn) else {
+            return Vec::new();
+        };
         let weighed = |word: &String| self.weights.get(word).copied().unwrap_or_default();
-        let mut shared: Vec<(&str, f64)> =
-            self.goal.intersection(words).map(|word| (word.as_str(), weighed(word))).collect();
+        let mut shared: Vec<(&str, f64)> = self
+            .goal
+            .intersection(words)
+            .map(|word| (word.as_str(), weighed(word)))
+            .collect();
         shared.sort_by(|(a, x), (b, y)| y.total_cmp(x).then(a.cmp(b)));
         shared.into_iter().map(|(word, _)| word).collect()
     }
@@ -86,8 +93,14 @@ impl Lexical {
         let lexical = Self::new(run, &question.constraints);
         let gd = complement(lexical.alignment(turn)?);
         let shared = lexical.shared(turn);
-        let words = if shared.is_empty() { "none".to_owned() } else { shared.into_iter().take(8).collect::<Vec<_>>().join(", ") };
-        let quote = quote::best_sentence(run, turn, run.question()).map(|quote| quote.text).unwrap_or_default();
+        let words = if shared.is_empty() {
+            "none".to_owned()
+        } else {
+            shared.into_iter().take(8).collect::<Vec<_>>().join(", ")
+        };
+        let quote = quote::best_sentence(run, turn, run.question())
+            .map(|quote| quote.text)
+            .unwrap_or_default();
         Some(GdReply {
             reason: format!("lexical tier, no model: word stems of the goal that the turn shares: {words}"),
             quote,
@@ -104,7 +117,11 @@ mod tests {
     use crate::trajectory::Span;
 
     fn run(goal: &str, texts: &[&str]) -> Trajectory {
-        let spans = texts.iter().enumerate().map(|(n, text)| Span { id: format!("t{n}"), text: (*text).to_owned(), ..Span::default() });
+        let spans = texts.iter().enumerate().map(|(n, text)| Span {
+            id: format!("t{n}"),
+            text: (*text).to_owned(),
+            ..Span::default()
+        });
         Trajectory::new("r", goal, spans.collect()).0
     }
 
@@ -112,7 +129,12 @@ mod tests {
     fn a_turn_about_the_goal_is_nearer_to_it() {
         let run = run(
             "Repair the harbour crane before the storm",
-            &["I order parts for the harbour crane.", "order_lunch({\"dish\": \"soup\"})", "repair_crane({\"part\": \"winch\"})", "…"],
+            &[
+                "I order parts for the harbour crane.",
+                "order_lunch({\"dish\": \"soup\"})",
+                "repair_crane({\"part\": \"winch\"})",
+                "…",
+            ],
         );
         let lexical = Lexical::new(&run, &["use the winch in store".to_owned()]);
         let at = |turn| lexical.alignment(turn);
@@ -124,7 +146,10 @@ mod tests {
 
     #[test]
     fn a_rare_word_of_the_goal_counts_for_more() {
-        let run = run("sell the red boat", &["boat wash", "boat paint", "boat sell", "boat tow", "sell boat"]);
+        let run = run(
+            "sell the red boat",
+            &["boat wash", "boat paint", "boat sell", "boat tow", "sell boat"],
+        );
         let lexical = Lexical::new(&run, &[]);
         assert!(lexical.alignment(2) > lexical.alignment(1));
         assert!((0.0..=1.0).contains(&lexical.alignment(4).unwrap()));

@@ -64,7 +64,12 @@ pub struct GdAudit {
 
 /// What can be said of a turn now.
 enum Step {
-    Waiting { attempt: u8, shrinks: u8, previous: Option<Previous>, max_output: u32 },
+    Waiting {
+        attempt: u8,
+        shrinks: u8,
+        previous: Option<Previous>,
+        max_output: u32,
+    },
     Over(Box<TurnVerdict>, Vec<Warning>),
 }
 
@@ -72,7 +77,12 @@ impl GdAudit {
     /// Judges the turns of a request, each by its plan.
     #[must_use]
     pub fn new(prepared: Prepared, settings: GdSettings) -> Self {
-        Self { prepared, settings, answers: BTreeMap::new(), handed_out: BTreeSet::new() }
+        Self {
+            prepared,
+            settings,
+            answers: BTreeMap::new(),
+            handed_out: BTreeSet::new(),
+        }
     }
 
     /// Judges the turns at these positions against the run's question and further constraints.
@@ -80,7 +90,15 @@ impl GdAudit {
     pub fn of_turns(run: Arc<Trajectory>, constraints: Vec<String>, turns: &[usize], settings: GdSettings) -> Self {
         let positions: BTreeSet<usize> = turns.iter().copied().filter(|turn| *turn < run.spans().len()).collect();
         let plans = positions.into_iter().map(|position| (position, Plan::Ask)).collect();
-        Self::new(Prepared { run, roles: Arc::default(), constraints: Arc::new(constraints), plans }, settings)
+        Self::new(
+            Prepared {
+                run,
+                roles: Arc::default(),
+                constraints: Arc::new(constraints),
+                plans,
+            },
+            settings,
+        )
     }
 
     /// Questions that can be asked now and were not handed out or answered before.
@@ -88,10 +106,21 @@ impl GdAudit {
     pub fn poll_asks(&mut self) -> Vec<Ask> {
         let mut asks = Vec::new();
         for (turn, plan) in &self.prepared.plans {
-            if let Step::Waiting { attempt, shrinks, previous, max_output } = self.step(*turn, plan) {
+            if let Step::Waiting {
+                attempt,
+                shrinks,
+                previous,
+                max_output,
+            } = self.step(*turn, plan)
+            {
                 let id = self.ask_id(*turn, attempt);
                 if !self.handed_out.contains(&id) {
-                    asks.push(Ask { id, question: self.question(*turn, shrinks), previous, max_output });
+                    asks.push(Ask {
+                        id,
+                        question: self.question(*turn, shrinks),
+                        previous,
+                        max_output,
+                    });
                 }
             }
         }
@@ -118,29 +147,50 @@ impl GdAudit {
                 }
             }
         }
-        let checked: Vec<bool> = self.prepared.plans.iter().map(|(_, plan)| *plan == Plan::Check).collect();
+        let checked: Vec<bool> = self
+            .prepared
+            .plans
+            .iter()
+            .map(|(_, plan)| *plan == Plan::Check)
+            .collect();
         let summary = Summary::of(&turns, &checked);
-        Some(GdReport { turns, summary, warnings })
+        Some(GdReport {
+            turns,
+            summary,
+            warnings,
+        })
     }
 
     fn step(&self, turn: usize, plan: &Plan) -> Step {
         let run = &self.prepared.run;
         if let Plan::Pass { tier, alignment } = plan {
             let gd = complement(*alignment);
-            let verdict = TurnVerdict::of_score(run.id_at(turn), TurnStatus::Passed, tier, gd, &self.settings.thresholds);
+            let verdict =
+                TurnVerdict::of_score(run.id_at(turn), TurnStatus::Passed, tier, gd, &self.settings.thresholds);
             return Step::Over(Box::new(verdict), Vec::new());
         }
         let (mut attempt, mut shrinks, mut asked_again) = (0, 0, false);
         let (mut previous, mut max_output) = (None, self.settings.max_output);
         loop {
             let Some(answer) = self.answers.get(&self.ask_id(turn, attempt)) else {
-                return Step::Waiting { attempt, shrinks, previous, max_output };
+                return Step::Waiting {
+                    attempt,
+                    shrinks,
+                    previous,
+                    max_output,
+                };
             };
             match answer {
-                Answer::Reply { reply: StageReply::Gd(reply), notes } => return self.scored(turn, reply, notes, shrinks),
+                Answer::Reply {
+                    reply: StageReply::Gd(reply),
+                    notes,
+                } => return self.scored(turn, reply, notes, shrinks),
                 Answer::Unreadable { text, error } if !asked_again => {
                     asked_again = true;
-                    previous = Some(Previous { text: text.clone(), error: error.clone() });
+                    previous = Some(Previous {
+                        text: text.clone(),
+                        error: error.clone(),
+                    });
                 }
                 Answer::Truncated { .. } if !asked_again => {
                     asked_again = true;
@@ -160,18 +210,37 @@ impl GdAudit {
     fn scored(&self, turn: usize, reply: &GdReply, notes: &[Warning], shrinks: u8) -> Step {
         let (run, settings) = (&self.prepared.run, &self.settings);
         let id = run.id_at(turn);
-        let mut warnings: Vec<Warning> =
-            notes.iter().map(|note| Warning { span_id: Some(id.to_owned()), ..note.clone() }).collect();
+        let mut warnings: Vec<Warning> = notes
+            .iter()
+            .map(|note| Warning {
+                span_id: Some(id.to_owned()),
+                ..note.clone()
+            })
+            .collect();
         let quote = (!reply.quote.trim().is_empty()).then(|| quote::find(run, Some(turn), &reply.quote));
         if quote.as_ref().is_some_and(|quote| !quote.status.carries_support()) {
             let message = "the judge's quote does not stand in the turn that it was given for";
-            warnings.push(Warning::new(WarningCode::UnverifiedQuote, message).at_span(id).in_stage(Stage::Gd));
+            warnings.push(
+                Warning::new(WarningCode::UnverifiedQuote, message)
+                    .at_span(id)
+                    .in_stage(Stage::Gd),
+            );
         }
         if shrinks > 0 {
             let message = "the turn and what came before it did not fit the judge's window; less of it was shown";
-            warnings.push(Warning::new(WarningCode::TextOmitted, message).at_span(id).in_stage(Stage::Gd));
+            warnings.push(
+                Warning::new(WarningCode::TextOmitted, message)
+                    .at_span(id)
+                    .in_stage(Stage::Gd),
+            );
         }
-        let verdict = TurnVerdict::of_score(id, TurnStatus::Scored, &settings.decided_by, reply.gd, &settings.thresholds);
+        let verdict = TurnVerdict::of_score(
+            id,
+            TurnStatus::Scored,
+            &settings.decided_by,
+            reply.gd,
+            &settings.thresholds,
+        );
         let verdict = TurnVerdict {
             by: reply.by,
             fault: reply.fault,
@@ -184,9 +253,20 @@ impl GdAudit {
     }
 
     fn question(&self, turn: usize, shrinks: u8) -> Question {
-        let Prepared { run, roles, constraints, .. } = &self.prepared;
+        let Prepared {
+            run,
+            roles,
+            constraints,
+            ..
+        } = &self.prepared;
         let view = view(run, turn, self.settings.context_chars >> shrinks);
-        Question::Gd(GdQuestion { run: run.clone(), view, constraints: constraints.clone(), roles: roles.clone(), turn })
+        Question::Gd(GdQuestion {
+            run: run.clone(),
+            view,
+            constraints: constraints.clone(),
+            roles: roles.clone(),
+            turn,
+        })
     }
 
     fn ask_id(&self, turn: usize, attempt: u8) -> AskId {
@@ -204,25 +284,44 @@ impl GdAudit {
 }
 
 fn why(answer: &Answer, attempts: u32) -> Cause {
-    let cause = |kind, message: String| Cause { stage: Some(Stage::Gd), attempts: Some(attempts), ..Cause::new(kind, message) };
+    let cause = |kind, message: String| Cause {
+        stage: Some(Stage::Gd),
+        attempts: Some(attempts),
+        ..Cause::new(kind, message)
+    };
     match answer {
-        Answer::Reply { .. } => {
-            cause(CauseKind::Internal, "the judge answered with another stage's reply; please report this".to_owned())
-        }
+        Answer::Reply { .. } => cause(
+            CauseKind::Internal,
+            "the judge answered with another stage's reply; please report this".to_owned(),
+        ),
         Answer::Unreadable { text, error } if text.trim().is_empty() => {
             cause(CauseKind::Empty, format!("the judge's reply had no text ({error})"))
         }
-        Answer::Unreadable { error, .. } => cause(CauseKind::BadReply, format!("the judge's reply could not be read: {error}")),
+        Answer::Unreadable { error, .. } => cause(
+            CauseKind::BadReply,
+            format!("the judge's reply could not be read: {error}"),
+        ),
         Answer::Truncated { limit } => {
-            let message = format!("the reply was cut at the output limit of {limit} tokens; allow more with --max-output");
-            Cause { limit: Some(u64::from(*limit)), ..cause(CauseKind::Truncated, message) }
+            let message =
+                format!("the reply was cut at the output limit of {limit} tokens; allow more with --max-output");
+            Cause {
+                limit: Some(u64::from(*limit)),
+                ..cause(CauseKind::Truncated, message)
+            }
         }
         Answer::Overflow { limit, needed } => {
             let message = "the request does not fit the judge's window; show less with --context-chars".to_owned();
-            Cause { limit: *limit, needed: *needed, ..cause(CauseKind::ContextOverflow, message) }
+            Cause {
+                limit: *limit,
+                needed: *needed,
+                ..cause(CauseKind::ContextOverflow, message)
+            }
         }
         Answer::Refused { code } => cause(CauseKind::Refused, format!("the judge declined: {code}")),
-        Answer::GaveUp(cause) => Cause { stage: cause.stage.or(Some(Stage::Gd)), ..cause.clone() },
+        Answer::GaveUp(cause) => Cause {
+            stage: cause.stage.or(Some(Stage::Gd)),
+            ..cause.clone()
+        },
     }
 }
 
@@ -234,14 +333,21 @@ mod tests {
     use crate::trajectory::Span;
 
     fn run(texts: &[&str]) -> Arc<Trajectory> {
-        let spans = texts.iter().enumerate().map(|(n, text)| Span { id: format!("t{}", n + 1), text: (*text).to_owned(), ..Span::default() });
+        let spans = texts.iter().enumerate().map(|(n, text)| Span {
+            id: format!("t{}", n + 1),
+            text: (*text).to_owned(),
+            ..Span::default()
+        });
         Arc::new(Trajectory::new("r", "keep the shop open", spans.collect()).0)
     }
 
     fn answer(text: &str) -> Answer {
         match read(Stage::Gd, Reading::Tolerant, text) {
             Ok((reply, notes)) => Answer::Reply { reply, notes },
-            Err(error) => Answer::Unreadable { text: text.to_owned(), error: error.to_string() },
+            Err(error) => Answer::Unreadable {
+                text: text.to_owned(),
+                error: error.to_string(),
+            },
         }
     }
 
@@ -275,17 +381,27 @@ mod tests {
         ];
         let audit = GdAudit::of_turns(run(&texts), Vec::new(), &[0, 1, 2, 3, 4, 5, 9], GdSettings::default());
         let (report, asked) = judged(audit, |part, _| answer(replies[part as usize]));
-        assert_eq!(asked.len(), 6 + 4, "each of the four bad turns is asked about twice, the others once");
+        assert_eq!(
+            asked.len(),
+            6 + 4,
+            "each of the four bad turns is asked about twice, the others once"
+        );
         let scores: Vec<Option<f64>> = report.turns.iter().map(|turn| turn.gd).collect();
         assert_eq!(scores, [Some(0.8), None, None, None, None, Some(0.0)]);
         for turn in report.turns.iter().filter(|turn| turn.gd.is_none()) {
-            assert_eq!((turn.status, turn.label, turn.alignment), (TurnStatus::Unscored, None, None));
+            assert_eq!(
+                (turn.status, turn.label, turn.alignment),
+                (TurnStatus::Unscored, None, None)
+            );
             let cause = turn.cause.as_ref().unwrap();
             assert_eq!((cause.kind, cause.attempts), (CauseKind::BadReply, Some(2)));
         }
         let summary = &report.summary;
         assert_eq!((summary.scored, summary.unscored), (2, 4));
-        assert_eq!(summary.gd_action.zip(summary.gd_inaction).map(|(a, b)| a + b), Some(0.4));
+        assert_eq!(
+            summary.gd_action.zip(summary.gd_inaction).map(|(a, b)| a + b),
+            Some(0.4)
+        );
         assert!(report.failure().is_none());
     }
 
@@ -300,7 +416,10 @@ mod tests {
         let reply = "{\"gd\": 0.75, \"by\": \"action\", \"fault\": \"goal_drift\", \"quote\": \"Shut the door\", \"reason\": \"r\"}";
         audit.handle_answer(again.id, answer(reply));
         let turn = audit.poll_report().unwrap().turns.remove(0);
-        assert_eq!((turn.label, turn.by, turn.alignment), (Some(Label::Misaligned), Some(By::Action), Some(0.25)));
+        assert_eq!(
+            (turn.label, turn.by, turn.alignment),
+            (Some(Label::Misaligned), Some(By::Action), Some(0.25))
+        );
         let quote = turn.quote.unwrap();
         assert_eq!((quote.text.as_str(), quote.start), ("shut the door", Some(0)));
     }
@@ -309,7 +428,10 @@ mod tests {
     fn one_lost_turn_spoils_no_other_and_all_lost_is_a_failure() {
         let gone = |_| Answer::GaveUp(Cause::new(CauseKind::Timeout, "no answer"));
         let audit = || GdAudit::of_turns(run(&["a", "b"]), Vec::new(), &[0, 1], GdSettings::default());
-        let (report, _) = judged(audit(), |part, _| if part == 0 { gone(()) } else { answer("{\"gd\": 0.25}") });
+        let (report, _) = judged(
+            audit(),
+            |part, _| if part == 0 { gone(()) } else { answer("{\"gd\": 0.25}") },
+        );
         assert_eq!((report.summary.scored, report.summary.unscored), (1, 1));
         assert!(report.failure().is_none());
         let (report, _) = judged(audit(), |_, _| gone(()));
@@ -327,7 +449,10 @@ mod tests {
         ]});
         let request = read_request(&line.to_string()).unwrap();
         let band = "0.3..0.7".parse().ok();
-        let policy = Policy { band, ..Policy::default() };
+        let policy = Policy {
+            band,
+            ..Policy::default()
+        };
         let audit = GdAudit::new(request.prepare(&policy), GdSettings::default());
         let (report, asked) = judged(audit, |_, _| answer("{\"gd\": 1}"));
         assert_eq!(asked.iter().map(|id| id.part).collect::<Vec<_>>(), [0]);
@@ -347,9 +472,20 @@ mod tests {
     #[test]
     fn a_request_that_does_not_fit_is_made_smaller() {
         let run = run(&["first", "the turn"]);
-        let audit = GdAudit::of_turns(run, Vec::new(), &[1], GdSettings { context_chars: 8, ..GdSettings::default() });
+        let audit = GdAudit::of_turns(
+            run,
+            Vec::new(),
+            &[1],
+            GdSettings {
+                context_chars: 8,
+                ..GdSettings::default()
+            },
+        );
         let (report, asked) = judged(audit, |_, attempt| match attempt {
-            0 => Answer::Overflow { limit: None, needed: None },
+            0 => Answer::Overflow {
+                limit: None,
+                needed: None,
+            },
             _ => answer("{\"gd\": 0}"),
         });
         assert_eq!(asked.len(), 2);

@@ -57,7 +57,10 @@ pub use verdict::{FalseClear, GdReport, Summary, TurnStatus, TurnVerdict};
 #[must_use]
 pub fn excess(run: &Summary, baseline: &Summary) -> (Option<f64>, Option<f64>) {
     let beyond = |run: Option<f64>, base: Option<f64>| run.zip(base).map(|(run, base)| (run - base).max(0.0));
-    (beyond(run.gd_action, baseline.gd_action), beyond(run.gd_inaction, baseline.gd_inaction))
+    (
+        beyond(run.gd_action, baseline.gd_action),
+        beyond(run.gd_inaction, baseline.gd_inaction),
+    )
 }
 
 #[cfg(test)]
@@ -66,8 +69,16 @@ mod tests {
 
     #[test]
     fn the_excess_is_never_negative_and_needs_both() {
-        let run = Summary { gd_action: Some(0.5), gd_inaction: Some(0.1), ..Summary::default() };
-        let base = Summary { gd_action: Some(0.2), gd_inaction: Some(0.3), ..Summary::default() };
+        let run = Summary {
+            gd_action: Some(0.5),
+            gd_inaction: Some(0.1),
+            ..Summary::default()
+        };
+        let base = Summary {
+            gd_action: Some(0.2),
+            gd_inaction: Some(0.3),
+            ..Summary::default()
+        };
         let (action, inaction) = excess(&run, &base);
         assert!((action.unwrap() - 0.3).abs() < 1e-12);
         assert_eq!(inaction, Some(0.0));

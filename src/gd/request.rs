@@ -17,8 +17,18 @@ pub const JUDGE_SCHEMA: &str = "auditor.judge/1";
 const MAX_ERROR_CHARS: usize = 240;
 
 /// Roles whose turns are what the agent was shown. Without `focus`, the other turns are judged.
-const SHOWN_ROLES: [&str; 10] =
-    ["system", "developer", "user", "human", "tool", "tool_result", "function", "observation", "environment", "ipython"];
+const SHOWN_ROLES: [&str; 10] = [
+    "system",
+    "developer",
+    "user",
+    "human",
+    "tool",
+    "tool_result",
+    "function",
+    "observation",
+    "environment",
+    "ipython",
+];
 
 /// One line of `auditor judge`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -95,17 +105,28 @@ pub struct Prepared {
 /// When it is not JSON, not of the shape, or contradicts itself: no goal, no turns, ids given twice, a focus or
 /// a prior on a turn that is not there, an alignment outside 0 to 1.
 pub fn read_request(line: &str) -> Result<JudgeRequest, RequestError> {
-    let value: Value = serde_json::from_str(line)
-        .map_err(|error| RequestError { id: None, message: clipped(&format!("the line is not JSON: {error}")) })?;
+    let value: Value = serde_json::from_str(line).map_err(|error| RequestError {
+        id: None,
+        message: clipped(&format!("the line is not JSON: {error}")),
+    })?;
     let id = value.get("id").and_then(Value::as_str).map(str::to_owned);
-    let error = |message: String| RequestError { id: id.clone(), message };
+    let error = |message: String| RequestError {
+        id: id.clone(),
+        message,
+    };
     match value.get("schema").and_then(Value::as_str) {
         Some(JUDGE_SCHEMA) => {}
         Some(other) => {
             let other = clipped(other);
-            return Err(error(format!("`schema` is \"{other}\"; this program reads \"{JUDGE_SCHEMA}\"")));
+            return Err(error(format!(
+                "`schema` is \"{other}\"; this program reads \"{JUDGE_SCHEMA}\""
+            )));
         }
-        None => return Err(error(format!("the key `schema` is missing; it must be \"{JUDGE_SCHEMA}\""))),
+        None => {
+            return Err(error(format!(
+                "the key `schema` is missing; it must be \"{JUDGE_SCHEMA}\""
+            )));
+        }
     }
     let request: JudgeRequest =
         serde_json::from_value(value).map_err(|why| error(clipped(&format!("the line is no request: {why}"))))?;
@@ -132,15 +153,23 @@ fn fault_of(request: &JudgeRequest) -> Option<String> {
     }
     let unknown = request.focus.iter().flatten().find(|id| !ids.contains(id.as_str()));
     if let Some(id) = unknown {
-        return Some(format!("`focus` names the turn \"{}\", which is not there", clipped(id)));
+        return Some(format!(
+            "`focus` names the turn \"{}\", which is not there",
+            clipped(id)
+        ));
     }
     for prior in request.priors.iter().flatten() {
         if !ids.contains(prior.turn.as_str()) {
-            return Some(format!("a prior names the turn \"{}\", which is not there", clipped(&prior.turn)));
+            return Some(format!(
+                "a prior names the turn \"{}\", which is not there",
+                clipped(&prior.turn)
+            ));
         }
         if !(0.0..=1.0).contains(&prior.alignment) {
             let (turn, alignment) = (clipped(&prior.turn), prior.alignment);
-            return Some(format!("the prior on turn \"{turn}\" has the alignment {alignment}, which is not from 0 to 1"));
+            return Some(format!(
+                "the prior on turn \"{turn}\" has the alignment {alignment}, which is not from 0 to 1"
+            ));
         }
     }
     let judged = match &request.focus {
@@ -161,13 +190,21 @@ impl JudgeRequest {
         let spans = self.turns.iter().map(|turn| Span {
             id: turn.id.clone(),
             text: turn.text.clone(),
-            local: LocalFields { observation: Some(!is_agents(&turn.role)), ..LocalFields::default() },
+            local: LocalFields {
+                observation: Some(!is_agents(&turn.role)),
+                ..LocalFields::default()
+            },
             ..Span::default()
         });
         // Ids are unique, as read_request has seen to: there is nothing to warn of.
         let (run, _) = Trajectory::new(&self.id, &self.goal, spans.collect());
         // The last tier that spoke about a turn decides.
-        let last: HashMap<&str, &Prior> = self.priors.iter().flatten().map(|prior| (prior.turn.as_str(), prior)).collect();
+        let last: HashMap<&str, &Prior> = self
+            .priors
+            .iter()
+            .flatten()
+            .map(|prior| (prior.turn.as_str(), prior))
+            .collect();
         let focus: Option<HashSet<&str>> = self.focus.as_ref().map(|ids| ids.iter().map(String::as_str).collect());
         let judged = self.turns.iter().enumerate().filter(|(_, turn)| match &focus {
             Some(focus) => focus.contains(turn.id.as_str()),
@@ -175,7 +212,9 @@ impl JudgeRequest {
         });
         let plans = judged
             .map(|(position, turn)| {
-                let prior = last.get(turn.id.as_str()).map(|prior| (prior.tier.as_str(), prior.alignment));
+                let prior = last
+                    .get(turn.id.as_str())
+                    .map(|prior| (prior.tier.as_str(), prior.alignment));
                 (position, policy.plan(&self.id, &turn.id, prior))
             })
             .collect();
@@ -206,10 +245,18 @@ mod tests {
     fn the_agents_turns_are_judged_unless_told_otherwise() {
         let read = read_request(&request().to_string()).unwrap();
         let positions = |request: &JudgeRequest| -> Vec<usize> {
-            request.prepare(&Policy::default()).plans.iter().map(|(position, _)| *position).collect()
+            request
+                .prepare(&Policy::default())
+                .plans
+                .iter()
+                .map(|(position, _)| *position)
+                .collect()
         };
         assert_eq!(positions(&read), [1, 3]);
-        let told = JudgeRequest { focus: Some(vec!["d".to_owned(), "a".to_owned()]), ..read };
+        let told = JudgeRequest {
+            focus: Some(vec!["d".to_owned(), "a".to_owned()]),
+            ..read
+        };
         assert_eq!(positions(&told), [0, 3], "in the order of the run");
     }
 
@@ -226,9 +273,21 @@ mod tests {
             (with("turns", json!([])), "turns"),
             (with("focus", json!(["x"])), "\"x\""),
             (with("focus", json!([])), "no turn"),
-            (with("priors", json!([{"turn": "b", "tier": "t", "alignment": 1.5}])), "1.5"),
-            (with("priors", json!([{"turn": "y", "tier": "t", "alignment": 0.5}])), "\"y\""),
-            (with("turns", json!([{"id": "a", "role": "assistant", "text": ""}, {"id": "a", "role": "tool", "text": ""}])), "two turns"),
+            (
+                with("priors", json!([{"turn": "b", "tier": "t", "alignment": 1.5}])),
+                "1.5",
+            ),
+            (
+                with("priors", json!([{"turn": "y", "tier": "t", "alignment": 0.5}])),
+                "\"y\"",
+            ),
+            (
+                with(
+                    "turns",
+                    json!([{"id": "a", "role": "assistant", "text": ""}, {"id": "a", "role": "tool", "text": ""}]),
+                ),
+                "two turns",
+            ),
             (with("turns", json!(7)), "invalid type"),
         ] {
             assert!(error.message.contains(words), "{error}");

@@ -54,7 +54,10 @@ impl Default for Thresholds {
     /// `aligned` up to the anchor 0.25, `misaligned` from 0.6, so that the anchor 0.5, which says that it
     /// cannot be told, is `uncertain`. Ours, not published ones.
     fn default() -> Self {
-        Self { aligned_to: 0.25, misaligned_from: 0.6 }
+        Self {
+            aligned_to: 0.25,
+            misaligned_from: 0.6,
+        }
     }
 }
 
@@ -65,9 +68,15 @@ impl Thresholds {
     /// When they are out of order or off the scale.
     pub fn new(aligned_to: f64, misaligned_from: f64) -> Result<Self, ThresholdError> {
         if 0.0 <= aligned_to && aligned_to < misaligned_from && misaligned_from <= 1.0 {
-            Ok(Self { aligned_to, misaligned_from })
+            Ok(Self {
+                aligned_to,
+                misaligned_from,
+            })
         } else {
-            Err(ThresholdError { aligned_to, misaligned_from })
+            Err(ThresholdError {
+                aligned_to,
+                misaligned_from,
+            })
         }
     }
 

@@ -20,8 +20,11 @@ impl FromStr for Band {
     type Err = BandError;
 
     fn from_str(text: &str) -> Result<Self, BandError> {
-        let ends = text.split_once("..").and_then(|(low, high)| Some((low.trim().parse().ok()?, high.trim().parse().ok()?)));
-        ends.and_then(|(low, high)| Self::new(low, high)).ok_or_else(|| BandError(text.to_owned()))
+        let ends = text
+            .split_once("..")
+            .and_then(|(low, high)| Some((low.trim().parse().ok()?, high.trim().parse().ok()?)));
+        ends.and_then(|(low, high)| Self::new(low, high))
+            .ok_or_else(|| BandError(text.to_owned()))
     }
 }
 
@@ -105,14 +108,19 @@ impl Policy {
     /// tier spoke is undecided.
     #[must_use]
     pub fn plan(&self, request: &str, turn: &str, prior: Option<(&str, f64)>) -> Plan {
-        let (Some(band), Some((tier, alignment))) = (self.band, prior) else { return Plan::Ask };
+        let (Some(band), Some((tier, alignment))) = (self.band, prior) else {
+            return Plan::Ask;
+        };
         if band.holds(alignment) {
             return Plan::Ask;
         }
         if band.clears(alignment) && self.audit.is_some_and(|audit| audit.draws(request, turn)) {
             return Plan::Check;
         }
-        Plan::Pass { tier: tier.to_owned(), alignment }
+        Plan::Pass {
+            tier: tier.to_owned(),
+            alignment,
+        }
     }
 }
 
@@ -131,17 +139,36 @@ mod tests {
 
     #[test]
     fn only_the_undecided_are_asked_about() {
-        let policy = Policy { band: Band::new(0.3, 0.7), ..Policy::default() };
+        let policy = Policy {
+            band: Band::new(0.3, 0.7),
+            ..Policy::default()
+        };
         assert_eq!(policy.plan("r", "t", None), Plan::Ask);
         assert_eq!(policy.plan("r", "t", Some(("nli", 0.5))), Plan::Ask);
-        assert_eq!(policy.plan("r", "t", Some(("nli", 0.1))), Plan::Pass { tier: "nli".to_owned(), alignment: 0.1 });
-        assert_eq!(policy.plan("r", "t", Some(("nli", 0.9))), Plan::Pass { tier: "nli".to_owned(), alignment: 0.9 });
+        assert_eq!(
+            policy.plan("r", "t", Some(("nli", 0.1))),
+            Plan::Pass {
+                tier: "nli".to_owned(),
+                alignment: 0.1
+            }
+        );
+        assert_eq!(
+            policy.plan("r", "t", Some(("nli", 0.9))),
+            Plan::Pass {
+                tier: "nli".to_owned(),
+                alignment: 0.9
+            }
+        );
         assert_eq!(Policy::default().plan("r", "t", Some(("nli", 0.9))), Plan::Ask);
     }
 
     #[test]
     fn the_share_is_drawn_from_the_seed() {
-        let drawn = |seed, share| (0..2000).filter(|n| AuditRate { share, seed }.draws("r", &format!("t{n}"))).count();
+        let drawn = |seed, share| {
+            (0..2000)
+                .filter(|n| AuditRate { share, seed }.draws("r", &format!("t{n}")))
+                .count()
+        };
         assert_eq!(drawn(7, 0.25), drawn(7, 0.25));
         assert!((400..600).contains(&drawn(7, 0.25)), "{}", drawn(7, 0.25));
         let same = (0..200).filter(|n| {
@@ -150,8 +177,15 @@ mod tests {
         });
         assert!(same.count() < 150);
         assert_eq!((drawn(1, 0.0), drawn(1, 1.0)), (0, 2000));
-        let low = Policy { band: Band::new(0.3, 0.7), audit: Some(AuditRate { share: 1.0, seed: 0 }), ..Policy::default() };
+        let low = Policy {
+            band: Band::new(0.3, 0.7),
+            audit: Some(AuditRate { share: 1.0, seed: 0 }),
+            ..Policy::default()
+        };
         assert_eq!(low.plan("r", "t", Some(("nli", 0.9))), Plan::Check);
-        assert!(matches!(low.plan("r", "t", Some(("nli", 0.1))), Plan::Pass { .. }), "only cleared turns are checked on");
+        assert!(
+            matches!(low.plan("r", "t", Some(("nli", 0.1))), Plan::Pass { .. }),
+            "only cleared turns are checked on"
+        );
     }
 }

@@ -43,7 +43,10 @@ pub(super) fn constraints(fence: &Fence, constraints: &[String]) -> String {
 
 /// The line that names the turn to be judged.
 pub(super) fn turn(fence: &Fence, run: &Trajectory, position: usize) -> String {
-    fence.line(&format!("to judge: span {}", quoted(run.id_at(position)))).trim_end().to_owned()
+    fence
+        .line(&format!("to judge: span {}", quoted(run.id_at(position))))
+        .trim_end()
+        .to_owned()
 }
 
 /// The run as far as it is shown, and whether anything is left out.
@@ -58,7 +61,9 @@ pub(super) fn run_view(fence: &Fence, run: &Trajectory, view: &RunView, roles: &
         };
         partial |= skipped(fence, run, next..shown.position, &mut body);
         next = shown.position + 1;
-        let role = roles.get(shown.position).map(|role| format!(", role {}", fence.defuse(&quoted(role))));
+        let role = roles
+            .get(shown.position)
+            .map(|role| format!(", role {}", fence.defuse(&quoted(role))));
         body.push_str(&span_line(fence, run, shown.position, &role.unwrap_or_default()));
         partial |= excerpts(&span.text, &shown.excerpts, &mut body);
     }

@@ -253,7 +253,10 @@ impl Prompts {
             own.insert("support", Value::from(blocks::support(&fence, &question.support)));
         }
         if let Question::Gd(question) = &ask.question {
-            own.insert("constraints", Value::from(blocks::constraints(&fence, &question.constraints)));
+            own.insert(
+                "constraints",
+                Value::from(blocks::constraints(&fence, &question.constraints)),
+            );
             own.insert("turn", Value::from(blocks::turn(&fence, run, question.turn)));
         }
         message.push_str("\n\n");

@@ -139,7 +139,9 @@ impl Fault {
     /// The fault with this slug, in any case and with spaces or hyphens.
     fn read(word: &str) -> Option<Self> {
         let slug = snake(word);
-        Self::ALL.into_iter().find(|fault| fault.slug() == slug || fault.slug().replace('_', "") == slug.replace('_', ""))
+        Self::ALL
+            .into_iter()
+            .find(|fault| fault.slug() == slug || fault.slug().replace('_', "") == slug.replace('_', ""))
     }
 }
 
@@ -187,7 +189,9 @@ pub(super) const SCORE_KEYS: [&str; 3] = ["gd", "gd_score", "score"];
 /// clamped and never filled in. `by` without a known word reads as `action` when the score is above 0.
 pub(super) fn gd(map: &Map<String, Value>, notes: &mut Notes) -> Result<GdReply, Misfit> {
     let Some((key, value)) = SCORE_KEYS.iter().find_map(|key| Some((*key, get(map, key)?))) else {
-        return Err(Misfit::shape("the key `gd` is missing; it must be a number from 0 to 1"));
+        return Err(Misfit::shape(
+            "the key `gd` is missing; it must be a number from 0 to 1",
+        ));
     };
     let gd = score(key, value)?;
     let by = by(get(map, "by"), gd, notes);
@@ -199,7 +203,13 @@ pub(super) fn gd(map: &Map<String, Value>, notes: &mut Notes) -> Result<GdReply,
         }
         fault
     });
-    Ok(GdReply { reason: text("reason", get(map, "reason"), notes), quote: text("quote", get(map, "quote"), notes), by, fault, gd })
+    Ok(GdReply {
+        reason: text("reason", get(map, "reason"), notes),
+        quote: text("quote", get(map, "quote"), notes),
+        by,
+        fault,
+        gd,
+    })
 }
 
 /// A number from 0 to 1, also written as text. Anything else is no score.
@@ -241,7 +251,10 @@ fn by(value: Option<&Value>, gd: f64, notes: &mut Notes) -> Option<By> {
 /// A word, unless it is one of the ways to write that there is none.
 fn nothing_or(value: Option<&Value>) -> Option<&str> {
     let word = value?.as_str()?.trim();
-    let none = word.is_empty() || ["null", "none", "n/a"].iter().any(|none| word.eq_ignore_ascii_case(none));
+    let none = word.is_empty()
+        || ["null", "none", "n/a"]
+            .iter()
+            .any(|none| word.eq_ignore_ascii_case(none));
     (!none).then_some(word)
 }
 

@@ -439,7 +439,13 @@ fn a_reply() -> impl Strategy<Value = (Stage, StageReply)> {
     let gd = (a_text(), 0..=100_u32).prop_map(|(reason, hundredths)| {
         let gd = f64::from(hundredths) / 100.0;
         let by = (gd > 0.0).then_some(By::Inaction);
-        StageReply::Gd(GdReply { reason, gd, by, fault: Some(Fault::GoalDrift), ..GdReply::default() })
+        StageReply::Gd(GdReply {
+            reason,
+            gd,
+            by,
+            fault: Some(Fault::GoalDrift),
+            ..GdReply::default()
+        })
     });
     prop_oneof![
         gd.prop_map(|reply| (Stage::Gd, reply)),

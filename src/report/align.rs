@@ -90,7 +90,13 @@ impl AlignRow {
 
     /// A run by all tiers; `baseline` is the judge's summary of the baseline run.
     #[must_use]
-    pub fn new(source: &Source, run: &Trajectory, aligned: &Aligned, judge: JudgeInfo, baseline: Option<&Summary>) -> Self {
+    pub fn new(
+        source: &Source,
+        run: &Trajectory,
+        aligned: &Aligned,
+        judge: JudgeInfo,
+        baseline: Option<&Summary>,
+    ) -> Self {
         let mut row = Self {
             status: Status::Ok,
             cause: None,
@@ -98,11 +104,16 @@ impl AlignRow {
             tiers: vec![LEXICAL.to_owned()],
             ..Self::unreadable(source, Some(run.case_id().to_owned()), String::new(), judge)
         };
-        row.turns = aligned.turns.iter().zip(&aligned.lexical).map(|(turn, lexical)| AlignTurn {
-            id: run.id_at(*turn).to_owned(),
-            tiers: std::iter::once((LEXICAL.to_owned(), *lexical)).collect(),
-            verdict: None,
-        }).collect();
+        row.turns = aligned
+            .turns
+            .iter()
+            .zip(&aligned.lexical)
+            .map(|(turn, lexical)| AlignTurn {
+                id: run.id_at(*turn).to_owned(),
+                tiers: std::iter::once((LEXICAL.to_owned(), *lexical)).collect(),
+                verdict: None,
+            })
+            .collect();
         match &aligned.embedding {
             None => {}
             Some(Ok(scores)) => row.add_tier(EMBEDDING, scores.iter().copied()),
@@ -145,7 +156,11 @@ impl AlignRow {
     }
 
     fn fail(&mut self, cause: &Cause) {
-        self.status = if cause.kind == CauseKind::Refused { Status::Refused } else { Status::Failed };
+        self.status = if cause.kind == CauseKind::Refused {
+            Status::Refused
+        } else {
+            Status::Failed
+        };
         self.cause.get_or_insert_with(|| cause.clone());
     }
 
@@ -159,12 +174,18 @@ impl AlignRow {
         let number = |score: Option<f64>| score.map_or_else(|| "-".to_owned(), |score| format!("{score:.2}"));
         for turn in &self.turns {
             let mut cells = vec![turn.id.clone()];
-            cells.extend(self.tiers.iter().map(|tier| number(turn.tiers.get(tier).copied().flatten())));
+            cells.extend(
+                self.tiers
+                    .iter()
+                    .map(|tier| number(turn.tiers.get(tier).copied().flatten())),
+            );
             let verdict = turn.verdict.as_ref();
             let word = |word: Option<&str>| word.unwrap_or("-").to_owned();
             cells.push(word(verdict.and_then(|verdict| verdict.label).map(Label::word)));
             cells.push(word(verdict.and_then(|verdict| verdict.by).map(crate::gd::By::word)));
-            cells.push(word(verdict.and_then(|verdict| verdict.fault).map(crate::gd::Fault::slug)));
+            cells.push(word(
+                verdict.and_then(|verdict| verdict.fault).map(crate::gd::Fault::slug),
+            ));
             cells.push(word(verdict.and_then(|verdict| verdict.decided_by.as_deref())));
             table.rows.push(cells);
         }
@@ -187,7 +208,9 @@ impl AlignRow {
             summary.unscored
         );
         if let Some(first) = &summary.first_misaligned {
-            let back = summary.realignment_delay.map_or("never realigned".to_owned(), |turns| format!("realigned after {turns}"));
+            let back = summary
+                .realignment_delay
+                .map_or("never realigned".to_owned(), |turns| format!("realigned after {turns}"));
             said.push_str(&format!(" First misaligned: {}, {back}.", super::plain(first)));
         }
         if let Some(excess) = &self.excess {

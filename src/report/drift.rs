@@ -29,7 +29,12 @@ impl GdRow {
     pub fn new(of_run: &GdOfRun) -> Self {
         let contrast = of_run.contrast.clone();
         match &of_run.judged.report {
-            Err(cause) => Self { contrast, cause: Some(cause.clone()), turns: Vec::new(), summary: None },
+            Err(cause) => Self {
+                contrast,
+                cause: Some(cause.clone()),
+                turns: Vec::new(),
+                summary: None,
+            },
             Ok(report) => Self {
                 contrast,
                 cause: report.failure().cloned(),
@@ -47,15 +52,34 @@ pub(super) fn section(out: &mut String, row: &GdRow) {
         let score = match (turn.gd, turn.label) {
             (Some(gd), Some(label)) => {
                 let by = turn.by.map(|by| format!(" by {}", by.word())).unwrap_or_default();
-                let fault = turn.fault.map(|fault| format!(", {}", fault.slug())).unwrap_or_default();
+                let fault = turn
+                    .fault
+                    .map(|fault| format!(", {}", fault.slug()))
+                    .unwrap_or_default();
                 format!("{gd:.2} {}{by}{fault}", label.word())
             }
             _ => "no score".to_owned(),
         };
-        let contrast = if row.contrast.as_deref() == Some(turn.id.as_str()) { " (before the harm, for contrast)" } else { "" };
-        let why = turn.cause.as_ref().map_or(turn.reason.as_str(), |cause| cause.message.as_str());
+        let contrast = if row.contrast.as_deref() == Some(turn.id.as_str()) {
+            " (before the harm, for contrast)"
+        } else {
+            ""
+        };
+        let why = turn
+            .cause
+            .as_ref()
+            .map_or(turn.reason.as_str(), |cause| cause.message.as_str());
         let head = format!("  {}: {score}{contrast}", plain(&turn.id));
-        folded(out, "", "          ", &clipped(&if why.trim().is_empty() { head } else { format!("{head}; {why}") }));
+        folded(
+            out,
+            "",
+            "          ",
+            &clipped(&if why.trim().is_empty() {
+                head
+            } else {
+                format!("{head}; {why}")
+            }),
+        );
     }
     if let Some(cause) = row.cause.as_ref().filter(|_| row.turns.is_empty()) {
         folded(out, "  not judged: ", "    ", &plain(&cause.message));

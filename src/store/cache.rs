@@ -58,7 +58,10 @@ impl Cache {
         };
         match serde_json::from_slice::<CachedReply>(&bytes) {
             Ok(reply) => Ok(Some(reply).filter(|reply| reply.version == CACHE_VERSION)),
-            Err(error) => Err(FileError { path, source: error.into() }),
+            Err(error) => Err(FileError {
+                path,
+                source: error.into(),
+            }),
         }
     }
 
@@ -71,8 +74,15 @@ impl Cache {
         if let Some(folder) = path.parent() {
             make_dir(folder)?;
         }
-        let reply = CachedReply { version: CACHE_VERSION, text: text.to_owned(), usage: usage.clone() };
-        let bytes = serde_json::to_vec(&reply).map_err(|error| FileError { path: path.clone(), source: error.into() })?;
+        let reply = CachedReply {
+            version: CACHE_VERSION,
+            text: text.to_owned(),
+            usage: usage.clone(),
+        };
+        let bytes = serde_json::to_vec(&reply).map_err(|error| FileError {
+            path: path.clone(),
+            source: error.into(),
+        })?;
         write_atomic(&path, &bytes)
     }
 }

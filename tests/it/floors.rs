@@ -16,7 +16,18 @@ const FLOORS: [&[&str]; 9] = [
     &["report", "serve"],
     &["cli"],
 ];
-const PURE: [&str; 10] = ["trajectory", "evidence", "ledger", "reply", "audit", "gd", "prompt", "wire", "offline", "eval"];
+const PURE: [&str; 10] = [
+    "trajectory",
+    "evidence",
+    "ledger",
+    "reply",
+    "audit",
+    "gd",
+    "prompt",
+    "wire",
+    "offline",
+    "eval",
+];
 
 fn floor(room: &str) -> Option<usize> {
     FLOORS.iter().position(|rooms| rooms.contains(&room))
@@ -39,14 +50,22 @@ fn rooms() -> Vec<(String, String, PathBuf)> {
     let mut found = Vec::new();
     files(&src, &mut found);
     let is_test = |path: &Path| {
-        path.file_stem().is_some_and(|stem| stem == "tests") || path.components().any(|part| part.as_os_str() == "tests")
+        path.file_stem().is_some_and(|stem| stem == "tests")
+            || path.components().any(|part| part.as_os_str() == "tests")
     };
     found
         .into_iter()
         .filter(|path| !is_test(path))
         .filter_map(|path| {
             let below = path.strip_prefix(&src).unwrap();
-            let room = below.components().next().unwrap().as_os_str().to_string_lossy().trim_end_matches(".rs").to_owned();
+            let room = below
+                .components()
+                .next()
+                .unwrap()
+                .as_os_str()
+                .to_string_lossy()
+                .trim_end_matches(".rs")
+                .to_owned();
             floor(&room)?;
             let text = std::fs::read_to_string(&path).unwrap();
             let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap().to_owned();
@@ -61,13 +80,27 @@ fn rooms_use_only_rooms_below_them() {
     let rooms = rooms();
     assert!(rooms.len() > 50);
     for (room, code, path) in &rooms {
-        let code: String = code.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
+        let code: String = code
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"))
+            .collect::<Vec<_>>()
+            .join("\n");
         for found in import.captures_iter(&code) {
             let names = found.get(1).or(found.get(2)).unwrap().as_str();
             for other in names.split(',').map(|name| name.trim().split("::").next().unwrap()) {
-                let Some(other_floor) = floor(other).filter(|_| other != room) else { continue };
-                assert!(other_floor <= floor(room).unwrap(), "{}: {room} uses {other}, a floor above it", path.display());
-                assert!(room != "eval" || other == "trajectory", "{}: eval stands on trajectory alone, and uses {other}", path.display());
+                let Some(other_floor) = floor(other).filter(|_| other != room) else {
+                    continue;
+                };
+                assert!(
+                    other_floor <= floor(room).unwrap(),
+                    "{}: {room} uses {other}, a floor above it",
+                    path.display()
+                );
+                assert!(
+                    room != "eval" || other == "trajectory",
+                    "{}: eval stands on trajectory alone, and uses {other}",
+                    path.display()
+                );
             }
         }
     }

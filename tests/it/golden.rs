@@ -120,8 +120,14 @@ fn the_readme_names_only_vectors_that_exist() {
 
 /// Functions whose crashes have a test of their own: the published parser's, the loader's
 /// (`golden_load`) and the scorer's (`golden_eval`).
-const ELSEWHERE: [&str; 6] =
-    ["parse_json_object", "load_cases", "sanitize_case", "evaluate", "load_gold", "load_predictions"];
+const ELSEWHERE: [&str; 6] = [
+    "parse_json_object",
+    "load_cases",
+    "sanitize_case",
+    "evaluate",
+    "load_gold",
+    "load_predictions",
+];
 
 #[test]
 fn the_readme_names_every_crash_that_ours_refuses() {

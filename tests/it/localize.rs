@@ -669,7 +669,18 @@ async fn the_cache_keeps_good_replies_only() {
     })
     .await;
     let base = format!("{}/v1", stub.base);
-    let args = ["localize", "run.json", "--format", "json", "--base-url", &base, "--model", "m", "--cache", "kept"];
+    let args = [
+        "localize",
+        "run.json",
+        "--format",
+        "json",
+        "--base-url",
+        &base,
+        "--model",
+        "m",
+        "--cache",
+        "kept",
+    ];
     let first = auditor(dir.path(), &args).await;
     assert_eq!((first.status.code(), stub.count()), (Some(0), 4));
     // The unreadable first reply is asked for again; the three good ones are kept, the re-asked keeper's among them.
@@ -677,9 +688,16 @@ async fn the_cache_keeps_good_replies_only() {
     assert_eq!((second.status.code(), stub.count()), (Some(0), 5));
     let third = auditor(dir.path(), &args).await;
     assert_eq!((third.status.code(), stub.count()), (Some(0), 5));
-    let (one, three): (Value, Value) = (serde_json::from_slice(&first.stdout).unwrap(), serde_json::from_slice(&third.stdout).unwrap());
+    let (one, three): (Value, Value) = (
+        serde_json::from_slice(&first.stdout).unwrap(),
+        serde_json::from_slice(&third.stdout).unwrap(),
+    );
     assert_eq!(one["prediction"], three["prediction"]);
     assert_eq!(three["usage"]["total"]["calls"], 0);
     let other = auditor(dir.path(), &[&args[..], &["--temperature", "0.7"]].concat()).await;
-    assert_eq!((other.status.code(), stub.count()), (Some(0), 8), "another temperature is another request");
+    assert_eq!(
+        (other.status.code(), stub.count()),
+        (Some(0), 8),
+        "another temperature is another request"
+    );
 }

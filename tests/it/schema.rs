@@ -50,13 +50,24 @@ async fn judge_lines_fit_their_schemas() {
     std::fs::write(dir.path().join("in.jsonl"), format!("{good}\nno\n{without_words}\n")).unwrap();
     for (args, statuses) in [
         (vec!["judge", "in.jsonl"], ["ok", "failed", "failed"]),
-        (vec!["judge", "in.jsonl", "--escalate", "0.2..0.4"], ["ok", "failed", "failed"]),
-        (vec!["judge", "in.jsonl", "--max-cost", "0"], ["not_run", "failed", "not_run"]),
+        (
+            vec!["judge", "in.jsonl", "--escalate", "0.2..0.4"],
+            ["ok", "failed", "failed"],
+        ),
+        (
+            vec!["judge", "in.jsonl", "--max-cost", "0"],
+            ["not_run", "failed", "not_run"],
+        ),
     ] {
         let output = run_auditor(dir.path(), &args).await;
         let text = String::from_utf8(output.stdout).unwrap();
         let rows: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        assert_eq!(rows.iter().map(|row| row["status"].as_str().unwrap()).collect::<Vec<_>>(), statuses);
+        assert_eq!(
+            rows.iter()
+                .map(|row| row["status"].as_str().unwrap())
+                .collect::<Vec<_>>(),
+            statuses
+        );
         for row in &rows {
             let errors: Vec<String> = response.iter_errors(row).map(|error| error.to_string()).collect();
             assert!(errors.is_empty(), "{errors:?}");

@@ -18,11 +18,17 @@ fn long_run(count: usize, filler: &str) -> Arc<Trajectory> {
 }
 
 fn settings(method: Method, context_window: Option<u64>) -> Settings {
-    Settings { context_window, ..Settings::new(method) }
+    Settings {
+        context_window,
+        ..Settings::new(method)
+    }
 }
 
 fn said(reply: StageReply) -> Answer {
-    Answer::Reply { reply, notes: Vec::new() }
+    Answer::Reply {
+        reply,
+        notes: Vec::new(),
+    }
 }
 
 fn view(ask: &Ask) -> Option<&RunView> {
@@ -45,7 +51,12 @@ fn chars(ask: &Ask) -> usize {
 fn shows(ask: &Ask, span: usize) -> bool {
     let run = ask.question.run();
     let whole = |shown: &&ViewSpan| shown.excerpts == [0..run.spans()[shown.position].text.len()];
-    view(ask).unwrap().spans.iter().filter(whole).any(|shown| shown.position + 1 == span)
+    view(ask)
+        .unwrap()
+        .spans
+        .iter()
+        .filter(whole)
+        .any(|shown| shown.position + 1 == span)
 }
 
 /// A keeper that writes down what the last span it is shown whole says, and that lamp 3 was lit where it sees it.
@@ -58,7 +69,10 @@ fn keeper(ask: &Ask, spans: &[usize]) -> StageReply {
         status: ClaimStatus::Finalized,
         ..KeeperClaim::default()
     });
-    StageReply::Keeper(KeeperReply { claims: claims.collect(), ..KeeperReply::default() })
+    StageReply::Keeper(KeeperReply {
+        claims: claims.collect(),
+        ..KeeperReply::default()
+    })
 }
 
 fn judge(ask: &Ask, claims: &[usize], errors: &[&str]) -> Answer {
@@ -70,13 +84,22 @@ fn judge(ask: &Ask, claims: &[usize], errors: &[&str]) -> Answer {
                 .ledger
                 .claims
                 .iter()
-                .map(|claim| SeekerRecord { claim_id: claim.claim_id.clone(), ..SeekerRecord::default() })
+                .map(|claim| SeekerRecord {
+                    claim_id: claim.claim_id.clone(),
+                    ..SeekerRecord::default()
+                })
                 .collect(),
         }),
-        Question::Tracer(_) => StageReply::Tracer(TracerReply { error_span_ids: ids(), ..TracerReply::default() }),
+        Question::Tracer(_) => StageReply::Tracer(TracerReply {
+            error_span_ids: ids(),
+            ..TracerReply::default()
+        }),
         Question::Bare(_) => {
             let named = ids().into_iter().filter(|id| shows(ask, id[1..].parse().unwrap()));
-            StageReply::Bare(BareReply { error_span_ids: named.collect(), ..BareReply::default() })
+            StageReply::Bare(BareReply {
+                error_span_ids: named.collect(),
+                ..BareReply::default()
+            })
         }
         Question::Gd(_) => panic!("an audit does not ask for goal drift"),
     })
@@ -108,22 +131,41 @@ fn spans(report: &Report) -> &[String] {
 }
 
 fn told(report: &Report, words: &str) -> bool {
-    report.warnings.iter().any(|warning| warning.code == WarningCode::TextOmitted && warning.message.contains(words))
+    report
+        .warnings
+        .iter()
+        .any(|warning| warning.code == WarningCode::TextOmitted && warning.message.contains(words))
 }
 
 #[test]
 fn a_known_window_is_kept_from_the_first_question_on() {
     let run = long_run(40, &"and so on ".repeat(100));
-    let (report, rounds) = rounds(&run, settings(Method::Drift, Some(12_000)), |ask| judge(ask, &[3, 30], &["s3", "s40"]));
+    let (report, rounds) = rounds(&run, settings(Method::Drift, Some(12_000)), |ask| {
+        judge(ask, &[3, 30], &["s3", "s40"])
+    });
     assert_eq!(rounds[0].len(), 1, "the first window is asked alone");
     let parts: Vec<u32> = rounds[1].iter().map(|ask| ask.id.part).collect();
-    assert!(parts.len() > 1 && parts.iter().copied().eq(1..=parts.len() as u32), "the others at once: {parts:?}");
+    assert!(
+        parts.len() > 1 && parts.iter().copied().eq(1..=parts.len() as u32),
+        "the others at once: {parts:?}"
+    );
     for ask in rounds.iter().flatten() {
         assert_eq!(ask.id.attempt, 0);
-        assert!(chars(ask) / 3 + FIXED_TOKENS + (ask.max_output as usize) < 12_000, "{}", ask.id);
+        assert!(
+            chars(ask) / 3 + FIXED_TOKENS + (ask.max_output as usize) < 12_000,
+            "{}",
+            ask.id
+        );
     }
     let ledger = report.ledger.as_ref().unwrap();
-    assert_eq!(ledger.claims.iter().map(|claim| claim.claim_id.as_str()).collect::<Vec<_>>(), ["c1", "c2"]);
+    assert_eq!(
+        ledger
+            .claims
+            .iter()
+            .map(|claim| claim.claim_id.as_str())
+            .collect::<Vec<_>>(),
+        ["c1", "c2"]
+    );
     assert_eq!(spans(&report)[0], "s3");
     assert!(told(&report, "overlapping windows showed all"), "{:?}", report.warnings);
 }
@@ -132,19 +174,28 @@ fn a_known_window_is_kept_from_the_first_question_on() {
 fn claims_that_several_windows_tell_are_one() {
     let run = long_run(40, &"and so on ".repeat(100));
     let everywhere: Vec<usize> = (1..=40).collect();
-    let (report, _) = rounds(&run, settings(Method::Drift, Some(12_000)), |ask| judge(ask, &everywhere, &[]));
+    let (report, _) = rounds(&run, settings(Method::Drift, Some(12_000)), |ask| {
+        judge(ask, &everywhere, &[])
+    });
     let claims = &report.ledger.as_ref().unwrap().claims;
     let mut texts: Vec<&str> = claims.iter().map(|claim| claim.claim.as_str()).collect();
     texts.dedup();
     assert_eq!((claims.len(), texts.len()), (8, 8));
-    assert!(told(&report, "claims; the 8 that went furthest"), "{:?}", report.warnings);
+    assert!(
+        told(&report, "claims; the 8 that went furthest"),
+        "{:?}",
+        report.warnings
+    );
 }
 
 /// A judge with a window of 8192 tokens that counts four characters a token.
 fn small(ask: &Ask, tells: (bool, bool), inner: impl Fn(&Ask) -> Answer) -> Answer {
     let needed = (chars(ask) / 4 + 2200) as u64 + u64::from(ask.max_output);
     if needed > 8192 {
-        return Answer::Overflow { limit: tells.0.then_some(8192), needed: tells.1.then_some(needed) };
+        return Answer::Overflow {
+            limit: tells.0.then_some(8192),
+            needed: tells.1.then_some(needed),
+        };
     }
     inner(ask)
 }
@@ -161,8 +212,17 @@ fn a_run_of_any_length_ends_in_a_verdict_whatever_the_endpoint_tells() {
             let refused = rounds.iter().flatten().filter(|ask| ask.id.attempt > 0).count();
             assert!(refused <= 14, "{tells:?} {window:?}: {refused} asked again");
             assert!(told(&report, "of its 5"), "{:?}", report.warnings);
-            assert!(told(&report, "of 50 spans were shown in part: s1, "), "{:?}", report.warnings);
-            let windows = rounds.iter().flatten().filter(|ask| ask.id.stage == Stage::Keeper).map(|ask| ask.id.part).max();
+            assert!(
+                told(&report, "of 50 spans were shown in part: s1, "),
+                "{:?}",
+                report.warnings
+            );
+            let windows = rounds
+                .iter()
+                .flatten()
+                .filter(|ask| ask.id.stage == Stage::Keeper)
+                .map(|ask| ask.id.part)
+                .max();
             assert!(windows > Some(7), "{tells:?} {window:?}: {windows:?}");
         }
     }
@@ -171,7 +231,9 @@ fn a_run_of_any_length_ends_in_a_verdict_whatever_the_endpoint_tells() {
 #[test]
 fn bare_over_windows_names_what_any_window_names() {
     let run = long_run(40, &"and so on ".repeat(100));
-    let (report, rounds) = rounds(&run, settings(Method::Bare, Some(10_000)), |ask| judge(ask, &[], &["s38", "s2"]));
+    let (report, rounds) = rounds(&run, settings(Method::Bare, Some(10_000)), |ask| {
+        judge(ask, &[], &["s38", "s2"])
+    });
     assert!(rounds.iter().map(Vec::len).sum::<usize>() > 2);
     assert_eq!(spans(&report), ["s2", "s38"]);
 }
@@ -185,9 +247,19 @@ fn one_window_without_a_reply_is_no_verdict() {
             3 => Answer::Refused { code: "no".to_owned() },
             _ => judge(ask, &[], &[]),
         });
-        let Verdict::Failed(cause) = &report.verdict else { panic!("{:?}", report.verdict) };
-        assert!(cause.message.contains("third window"), "the first in the order of the run");
-        assert!(rounds.iter().flatten().all(|ask| matches!(ask.id.stage, Stage::Keeper | Stage::Bare)));
+        let Verdict::Failed(cause) = &report.verdict else {
+            panic!("{:?}", report.verdict)
+        };
+        assert!(
+            cause.message.contains("third window"),
+            "the first in the order of the run"
+        );
+        assert!(
+            rounds
+                .iter()
+                .flatten()
+                .all(|ask| matches!(ask.id.stage, Stage::Keeper | Stage::Bare))
+        );
     }
 }
 
@@ -196,7 +268,10 @@ fn a_window_that_overflows_alone_is_cut_alone() {
     let run = long_run(40, &"and so on ".repeat(100));
     let (report, rounds) = rounds(&run, settings(Method::Drift, Some(12_000)), |ask| {
         if (ask.id.stage, ask.id.part, ask.id.attempt) == (Stage::Keeper, 2, 0) {
-            Answer::Overflow { limit: Some(12_000), needed: Some(15_000) }
+            Answer::Overflow {
+                limit: Some(12_000),
+                needed: Some(15_000),
+            }
         } else {
             judge(ask, &[3], &["s3"])
         }
@@ -212,12 +287,23 @@ fn a_window_that_overflows_alone_is_cut_alone() {
 #[test]
 fn what_cannot_become_smaller_fails_with_both_numbers() {
     let run = long_run(3, "");
-    let (report, rounds) = rounds(&run, settings(Method::Drift, None), |_| Answer::Overflow { limit: Some(100), needed: Some(160) });
+    let (report, rounds) = rounds(&run, settings(Method::Drift, None), |_| Answer::Overflow {
+        limit: Some(100),
+        needed: Some(160),
+    });
     assert!(rounds.len() <= 3, "{} times the same", rounds.len());
-    let Verdict::Failed(cause) = &report.verdict else { panic!() };
-    assert_eq!((cause.kind, cause.limit, cause.needed), (CauseKind::ContextOverflow, Some(100), Some(160)));
+    let Verdict::Failed(cause) = &report.verdict else {
+        panic!()
+    };
+    assert_eq!(
+        (cause.kind, cause.limit, cause.needed),
+        (CauseKind::ContextOverflow, Some(100), Some(160))
+    );
 
-    let (report, rounds) = self::rounds(&run, settings(Method::Paper, None), |_| Answer::Overflow { limit: None, needed: None });
+    let (report, rounds) = self::rounds(&run, settings(Method::Paper, None), |_| Answer::Overflow {
+        limit: None,
+        needed: None,
+    });
     assert_eq!(rounds.len(), 1, "the published pipeline does not ask again");
     assert!(matches!(report.verdict, Verdict::Failed(_)));
 }
@@ -225,9 +311,15 @@ fn what_cannot_become_smaller_fails_with_both_numbers() {
 #[test]
 fn a_task_longer_than_its_part_of_the_window_is_shown_by_its_ends() {
     let task = format!("First words. {} Last words?", "document ".repeat(50_000));
-    let all = (1..=3).map(|n| Span { id: format!("s{n}"), text: format!("step {n}"), ..Span::default() });
+    let all = (1..=3).map(|n| Span {
+        id: format!("s{n}"),
+        text: format!("step {n}"),
+        ..Span::default()
+    });
     let run = Arc::new(Trajectory::new("task", task, all.collect()).0);
-    let (report, rounds) = rounds(&run, settings(Method::Drift, Some(10_000)), |ask| judge(ask, &[], &["s2"]));
+    let (report, rounds) = rounds(&run, settings(Method::Drift, Some(10_000)), |ask| {
+        judge(ask, &[], &["s2"])
+    });
     assert_eq!(spans(&report), ["s2"]);
     for ask in rounds.iter().flatten() {
         let shown = ask.question.run().question();
@@ -241,8 +333,19 @@ fn a_text_without_spaces_takes_more_of_the_window() {
     let ascii = long_run(40, &"and so on ".repeat(30));
     let chinese = long_run(40, &"灯塔改用电灯以后".repeat(80));
     let windows = |run| {
-        let (_, rounds) = rounds(run, settings(Method::Drift, Some(12_000)), |ask| judge(ask, &[], &["s3"]));
-        rounds.iter().flatten().filter(|ask| ask.id.stage == Stage::Keeper).count()
+        let (_, rounds) = rounds(run, settings(Method::Drift, Some(12_000)), |ask| {
+            judge(ask, &[], &["s3"])
+        });
+        rounds
+            .iter()
+            .flatten()
+            .filter(|ask| ask.id.stage == Stage::Keeper)
+            .count()
     };
-    assert!(windows(&chinese) > 2 * windows(&ascii), "{} {}", windows(&chinese), windows(&ascii));
+    assert!(
+        windows(&chinese) > 2 * windows(&ascii),
+        "{} {}",
+        windows(&chinese),
+        windows(&ascii)
+    );
 }

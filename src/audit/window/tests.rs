@@ -47,7 +47,10 @@ fn every_span_stands_whole_in_a_window_and_neighbours_share_some() {
         assert!(pair[0].iter().any(|position| pair[1].contains(position)), "{pair:?}");
     }
     let outlined = |view: &RunView| view.spans.iter().filter(|shown| shown.excerpts.len() == 2).count();
-    assert!(views.iter().any(|view| outlined(view) >= 2), "long spans that are far are there in outline");
+    assert!(
+        views.iter().any(|view| outlined(view) >= 2),
+        "long spans that are far are there in outline"
+    );
     for view in &views {
         assert!(
             view.spans.iter().any(|shown| shown.position == 59),

@@ -22,7 +22,10 @@ fn the_turn_is_named_and_the_goal_its_constraints_and_the_run_are_fenced() {
     let mark = crate::prompt::Fence::of(&asks.run).mark().to_owned();
     assert!(text.contains(&format!("=== {mark} to judge: span \"p3\"")));
     for part in ["task", "constraints", "run"] {
-        assert!(text.contains(&format!("=== {mark} begin {part}")) && text.contains(&format!("=== {mark} end {part}")), "{part}");
+        assert!(
+            text.contains(&format!("=== {mark} begin {part}")) && text.contains(&format!("=== {mark} end {part}")),
+            "{part}"
+        );
     }
     assert!(text.contains("constraint 1: cross by day"));
     assert_eq!(render(&asks.ask(Stage::Gd)).stage, Stage::Gd);

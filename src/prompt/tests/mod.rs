@@ -9,7 +9,8 @@ use std::sync::{Arc, LazyLock};
 
 use super::*;
 use crate::audit::{
-    Ask, AskId, BareQuestion, GdQuestion, KeeperQuestion, Method, Question, RunView, SeekerQuestion, TracerQuestion, UserKnows,
+    Ask, AskId, BareQuestion, GdQuestion, KeeperQuestion, Method, Question, RunView, SeekerQuestion, TracerQuestion,
+    UserKnows,
 };
 use crate::evidence::{Chunk, Packet, Quote, QuoteStatus};
 use crate::ledger::{

@@ -5,8 +5,8 @@ use serde_json::json;
 use super::*;
 use crate::ledger::Reason;
 use crate::reply::{
-    BareReply, ClaimEvent, Fault, GdReply, KeeperClaim, KeeperReply, SeekerHandle, SeekerRecord, SeekerReply, StageReply, TracerReply,
-    to_text,
+    BareReply, ClaimEvent, Fault, GdReply, KeeperClaim, KeeperReply, SeekerHandle, SeekerRecord, SeekerReply,
+    StageReply, TracerReply, to_text,
 };
 
 fn schema_of(method: Method, stage: Stage) -> Value {
@@ -97,7 +97,14 @@ fn replies() -> [(Stage, StageReply); 5] {
         (Stage::Seeker, StageReply::Seeker(seeker)),
         (Stage::Tracer, StageReply::Tracer(tracer)),
         (Stage::Bare, StageReply::Bare(bare)),
-        (Stage::Gd, StageReply::Gd(GdReply { gd: 0.5, fault: Some(Fault::GoalDrift), ..GdReply::default() })),
+        (
+            Stage::Gd,
+            StageReply::Gd(GdReply {
+                gd: 0.5,
+                fault: Some(Fault::GoalDrift),
+                ..GdReply::default()
+            }),
+        ),
     ]
 }
 
