@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::text::{clipped, folded, plain};
 use crate::audit::Cause;
 use crate::drive::GdOfRun;
-use crate::gd::{Summary, TurnVerdict};
+use crate::gd::{Label, Summary, TurnVerdict};
 
 /// What the goal-drift judge said of the harmful spans and of the span before the first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -54,6 +54,7 @@ pub(super) fn section(out: &mut String, row: &GdRow) {
                 let by = turn.by.map(|by| format!(" by {}", by.word())).unwrap_or_default();
                 let fault = turn
                     .fault
+                    .filter(|_| label != Label::Aligned)
                     .map(|fault| format!(", {}", fault.slug()))
                     .unwrap_or_default();
                 format!("{gd:.2} {}{by}{fault}", label.word())

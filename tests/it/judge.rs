@@ -426,7 +426,7 @@ async fn an_audits_harmful_spans_go_on_to_the_judge() {
     let text = String::from_utf8(auditor(dir.path(), &args).await.stdout).unwrap();
     for line in [
         "Goal drift",
-        "s2: 0.00 aligned",
+        "s2: 0.00 aligned (before the harm, for contrast)",
         "s3: 0.75 misaligned by action, extraction_parsing",
         "s4: no score",
     ] {
