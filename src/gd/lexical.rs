@@ -85,14 +85,13 @@ impl Lexical {
         shared.into_iter().map(|(word, _)| word).collect()
     }
 
-    /// The tier's answer in the judge's shape, for the judge that needs no model. It says what it is. `None` when there
-    /// is nothing to compare.
+    /// The tier's answer in the judge's shape, for the judge that needs no model. It says what it is. The words
+    /// must be those of the question's run and constraints. `None` when there is nothing to compare.
     #[must_use]
-    pub fn reply(question: &GdQuestion) -> Option<GdReply> {
+    pub fn reply(&self, question: &GdQuestion) -> Option<GdReply> {
         let (run, turn) = (&question.run, question.turn);
-        let lexical = Self::new(run, &question.constraints);
-        let gd = complement(lexical.alignment(turn)?);
-        let shared = lexical.shared(turn);
+        let gd = complement(self.alignment(turn)?);
+        let shared = self.shared(turn);
         let words = if shared.is_empty() {
             "none".to_owned()
         } else {

@@ -28,7 +28,7 @@ mod trace;
 mod units;
 mod values;
 
-use crate::audit::{Answer, Ask, Cause, CauseKind, Question};
+use crate::audit::{Answer, Ask, Cause, CauseKind, GdQuestion, Question};
 use crate::gd::Lexical;
 use crate::reply::StageReply;
 use crate::trajectory::Trajectory;
@@ -55,17 +55,24 @@ pub fn answer(ask: &Ask) -> Answer {
             StageReply::Tracer(replies::tracer(&question.run, &question.ledger, &question.support))
         }
         Question::Bare(question) => StageReply::Bare(replies::bare(&question.run, &report::report(&question.run))),
-        Question::Gd(question) => match Lexical::reply(question) {
-            Some(reply) => StageReply::Gd(reply),
-            None => {
-                let message = "the lexical tier has nothing to compare: the turn or the goal has no word for it";
-                return Answer::GaveUp(Cause::new(CauseKind::Empty, message));
-            }
-        },
+        Question::Gd(question) => return goal_drift(&Lexical::new(&question.run, &question.constraints), question),
     };
     Answer::Reply {
         reply,
         notes: Vec::new(),
+    }
+}
+
+/// The answer to a question about goal drift, from the words of the question's run and constraints, which need be
+/// weighed only once a run.
+#[must_use]
+pub fn goal_drift(words: &Lexical, question: &GdQuestion) -> Answer {
+    match words.reply(question) {
+        Some(reply) => Answer::Reply { reply: StageReply::Gd(reply), notes: Vec::new() },
+        None => {
+            let message = "the lexical tier has nothing to compare: the turn or the goal has no word for it";
+            Answer::GaveUp(Cause::new(CauseKind::Empty, message))
+        }
     }
 }
 
