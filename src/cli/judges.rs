@@ -17,12 +17,22 @@ use crate::prompt::Prompts;
 use crate::store::{Recording, files};
 use crate::wire::{Api, Endpoint, JsonMode, Params, Profile, Profiles};
 
-/// Flags of every command that asks a judge.
+/// Flags of every command that asks one judge.
 #[derive(Clone, Debug, Args)]
 pub(super) struct JudgeArgs {
     /// Chat model to ask; without one the offline judge answers
     #[arg(long, env = "AUDITOR_MODEL", value_name = "NAME")]
     pub(super) model: Option<String>,
+    /// Force a judge: chat, offline, replay:FILE or scripted:FILE
+    #[arg(long, value_name = "JUDGE")]
+    pub(super) judge: Option<String>,
+    #[command(flatten)]
+    pub(super) how: AskArgs,
+}
+
+/// Flags that say how a model is asked, whichever it is.
+#[derive(Clone, Debug, Args)]
+pub(super) struct AskArgs {
     /// Base URL of an OpenAI-compatible endpoint [env: OPENAI_BASE_URL] [default: OpenAI]
     #[arg(long, value_name = "URL")]
     pub(super) base_url: Option<String>,
@@ -47,13 +57,13 @@ pub(super) struct JudgeArgs {
     /// Judge profiles (base URL, key variable, prices, oddities); they win over the built-in ones
     #[arg(long, value_name = "FILE")]
     pub(super) models: Option<PathBuf>,
-    /// Force a judge: chat, offline, replay:FILE or scripted:FILE
-    #[arg(long, value_name = "JUDGE")]
-    pub(super) judge: Option<String>,
     /// Folder of edited prompts (`auditor prompts export` writes one)
     #[arg(long, value_name = "DIR")]
     pub(super) prompts: Option<PathBuf>,
 }
+
+/// The name that stands for the offline judge among models.
+pub(super) const OFFLINE: &str = "offline";
 
 /// `--api`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -88,6 +98,42 @@ impl JudgeArgs {
         let Some(model) = self.model.as_deref().filter(|model| !model.trim().is_empty()) else {
             anyhow::bail!("no model is named; give --model NAME or set AUDITOR_MODEL");
         };
+        self.how.caller(model, &Memory::default())
+    }
+
+    /// The prompts to use, checked.
+    pub(super) fn prompts(&self) -> anyhow::Result<Arc<Prompts>> {
+        self.how.prompts()
+    }
+
+    /// The judge, ready to be asked.
+    pub(super) fn judge(&self, prompts: &Arc<Prompts>) -> anyhow::Result<AnyJudge> {
+        let word = match (&self.judge, &self.model) {
+            (Some(word), _) => word.as_str(),
+            (None, Some(_)) => "chat",
+            (None, None) => "offline",
+        };
+        match word.split_once(':') {
+            None if word == "chat" => Ok(chat(self.caller()?, prompts)),
+            None if word == "offline" => Ok(AnyJudge::Offline(OfflineJudge::new(prompts.clone()))),
+            Some(("replay", file)) => {
+                let recording = Recording::read(file.as_ref())?;
+                let model = recording.fingerprint.get("model").cloned();
+                Ok(AnyJudge::Replay(ReplayJudge::new(recording.answers, prompts.clone(), model)))
+            }
+            Some(("scripted", file)) => {
+                let script = files::read_text(file.as_ref())?;
+                let judge = ScriptedJudge::parse(&script, prompts.clone()).map_err(|error| anyhow::anyhow!("{file}: {error}"))?;
+                Ok(AnyJudge::Scripted(judge))
+            }
+            _ => anyhow::bail!("--judge {word}: there is chat, offline, replay:FILE and scripted:FILE"),
+        }
+    }
+}
+
+impl AskArgs {
+    /// What makes the calls to `model`. Callers with one memory share what they find out of an endpoint.
+    pub(super) fn caller(&self, model: &str, memory: &Memory) -> anyhow::Result<Caller> {
         let (profile, own) = self.profile(model)?;
         let place = self.place(profile.as_ref(), own)?;
         let endpoint = Endpoint::parse(&place.base_url).with_context(|| format!("base URL {:?}", place.base_url))?;
@@ -118,7 +164,7 @@ impl JudgeArgs {
         };
         let key = place.key.and_then(|(key, name)| ApiKey::new(&key, name));
         let client = Client::new(endpoint, key.as_ref(), call.attempt)?;
-        Ok(Caller::new(client, call, &Memory::default()))
+        Ok(Caller::new(client, call, memory))
     }
 
     /// The profile of a model, and whether it stands in the user's own file.
@@ -159,33 +205,19 @@ impl JudgeArgs {
         Ok(Arc::new(prompts))
     }
 
-    /// The judge, ready to be asked.
-    pub(super) fn judge(&self, prompts: &Arc<Prompts>) -> anyhow::Result<AnyJudge> {
-        let word = match (&self.judge, &self.model) {
-            (Some(word), _) => word.as_str(),
-            (None, Some(_)) => "chat",
-            (None, None) => "offline",
-        };
-        match word.split_once(':') {
-            None if word == "chat" => {
-                let (of_render, of_read) = (prompts.clone(), read_text);
-                let render = move |ask: &Ask| of_render.render(ask).map_err(|error| error.to_string());
-                Ok(AnyJudge::Chat(Box::new(ChatJudge::new(self.caller()?, Arc::new(render), Arc::new(of_read)))))
-            }
-            None if word == "offline" => Ok(AnyJudge::Offline(OfflineJudge::new(prompts.clone()))),
-            Some(("replay", file)) => {
-                let recording = Recording::read(file.as_ref())?;
-                let model = recording.fingerprint.get("model").cloned();
-                Ok(AnyJudge::Replay(ReplayJudge::new(recording.answers, prompts.clone(), model)))
-            }
-            Some(("scripted", file)) => {
-                let script = files::read_text(file.as_ref())?;
-                let judge = ScriptedJudge::parse(&script, prompts.clone()).map_err(|error| anyhow::anyhow!("{file}: {error}"))?;
-                Ok(AnyJudge::Scripted(judge))
-            }
-            _ => anyhow::bail!("--judge {word}: there is chat, offline, replay:FILE and scripted:FILE"),
+    /// The judge that a name of `bench --model` stands for: `offline`, or a chat model.
+    pub(super) fn named(&self, name: &str, prompts: &Arc<Prompts>, memory: &Memory) -> anyhow::Result<AnyJudge> {
+        if name == OFFLINE {
+            return Ok(AnyJudge::Offline(OfflineJudge::new(prompts.clone())));
         }
+        Ok(chat(self.caller(name, memory)?, prompts))
     }
+}
+
+fn chat(caller: Caller, prompts: &Arc<Prompts>) -> AnyJudge {
+    let prompts = prompts.clone();
+    let render = move |ask: &Ask| prompts.render(ask).map_err(|error| error.to_string());
+    AnyJudge::Chat(Box::new(ChatJudge::new(caller, Arc::new(render), Arc::new(read_text))))
 }
 
 /// Where a model is asked.

@@ -12,7 +12,7 @@ use super::exit::Tally;
 use super::judges::{AnyJudge, JudgeArgs};
 use super::printer::Printer;
 use crate::audit::{Method, Outcome, Settings, UserKnows};
-use crate::drive::{Budget, JudgeKind, Judge, Session, localize, usable};
+use crate::drive::{Budget, JudgeKind, Judge, Session, localize};
 use crate::report::{self, ResultRow, Status, Style};
 use crate::store::{Fingerprint, Journal, files};
 use crate::trajectory::formats::{InputError, ReadOptions, Record, Records};
@@ -82,7 +82,7 @@ pub(super) struct LocalizeArgs {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum MethodWord {
+pub(super) enum MethodWord {
     /// One call that sees everything
     Bare,
     /// The published steps to the letter, with our prompts
@@ -108,7 +108,7 @@ enum Format {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum OutcomeWord {
+pub(super) enum OutcomeWord {
     Failed,
     Correct,
     Unknown,
@@ -176,8 +176,7 @@ pub(super) fn run(args: &LocalizeArgs, printer: &mut Printer) -> anyhow::Result<
         if recording.torn_bytes > 0 {
             printer.note(&format!("auditor: {}: a torn last line of {} bytes was cut off", path.display(), recording.torn_bytes));
         }
-        session.journal = Some(journal);
-        session.recorded = usable(recording, args.retry_failed);
+        session.resume(journal, recording, args.retry_failed);
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("starting the runtime")?;
     runtime.block_on(audit_all(args, Arc::new(session), printer))

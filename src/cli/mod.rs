@@ -3,7 +3,9 @@
 //! Arguments are read twice: as typed (clap structs, one file per verb) and as resolved
 //! ([`settings`]), which may look at the environment and at `.env`.
 
+mod bench;
 mod compare;
+mod data;
 mod doctor;
 mod eval;
 mod exit;
@@ -62,6 +64,11 @@ enum Verb {
     Eval(eval::EvalArgs),
     /// Show where two predictions differ, case by case
     Compare(compare::CompareArgs),
+    /// Ask several judges about a labelled set of runs and rank them
+    Bench(Box<bench::BenchArgs>),
+    /// Fetch benchmark data
+    #[command(subcommand)]
+    Data(data::DataVerb),
     /// Show or export what a judge model reads
     #[command(subcommand)]
     Prompts(prompts::PromptsVerb),
@@ -100,6 +107,8 @@ pub fn main() -> ExitCode {
 fn run(verb: Verb, printer: &mut Printer) -> anyhow::Result<Exit> {
     match verb {
         Verb::Localize(args) => localize::run(&args, printer),
+        Verb::Bench(args) => bench::run(&args, printer),
+        Verb::Data(verb) => data::run(&verb, printer),
         Verb::Prompts(verb) => prompts::run(&verb, printer),
         Verb::Eval(args) => printer.with_out(|out, err| eval::run(&args, out, err)),
         Verb::Compare(args) => printer.with_out(|out, err| compare::run(&args, out, err)),
@@ -122,7 +131,10 @@ fn log(verbose: u8, format: LogFormat) {
     };
     // async-openai logs whole bodies, which hold the run's text.
     let filter = EnvFilter::new(format!("off,auditor={level},async_openai=off"));
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
+    let builder = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_target(false);
     let color = printer::color_on_stderr();
     let set = match format {
         LogFormat::Text => builder.with_ansi(color).without_time().try_init(),

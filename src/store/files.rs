@@ -14,7 +14,7 @@ pub struct FileError {
     pub source: std::io::Error,
 }
 
-fn named(path: &Path) -> impl FnOnce(std::io::Error) -> FileError {
+pub(super) fn named(path: &Path) -> impl FnOnce(std::io::Error) -> FileError {
     let path = path.to_owned();
     move |source| FileError { path, source }
 }
@@ -29,7 +29,9 @@ pub fn open(path: &Path) -> Result<Box<dyn BufRead + Send>, FileError> {
     }
     let file = File::open(path).map_err(named(path))?;
     if file.metadata().map_err(named(path))?.is_dir() {
-        return Err(named(path)(std::io::Error::other("is a directory; name the files in it")));
+        return Err(named(path)(std::io::Error::other(
+            "is a directory; name the files in it",
+        )));
     }
     Ok(Box::new(BufReader::with_capacity(1 << 16, file)))
 }
@@ -42,12 +44,23 @@ pub fn read_text(path: &Path) -> Result<String, FileError> {
     std::fs::read_to_string(path).map_err(named(path))
 }
 
+/// Reads a whole file.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn read_bytes(path: &Path) -> Result<Vec<u8>, FileError> {
+    std::fs::read(path).map_err(named(path))
+}
+
 /// Writes a file whole: to a temporary name beside it, then renamed.
 ///
 /// # Errors
 /// When the folder cannot be written to.
 pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     let mut file = tempfile::NamedTempFile::new_in(folder).map_err(named(path))?;
     file.write_all(bytes).map_err(named(path))?;
     file.as_file().sync_all().map_err(named(path))?;
@@ -71,7 +84,10 @@ pub fn texts_in(folder: &Path) -> Result<std::collections::BTreeMap<String, Stri
     let mut texts = std::collections::BTreeMap::new();
     for entry in std::fs::read_dir(folder).map_err(named(folder))? {
         let path = entry.map_err(named(folder))?.path();
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let name = path
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default();
         if path.is_file() && !name.starts_with('.') {
             texts.insert(name, read_text(&path)?);
         }

@@ -1,6 +1,7 @@
 //! One integration binary, a file per promise of the tool.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, clippy::print_stderr)]
 
+mod bench;
 mod golden;
 mod golden_load;
 mod localize;
@@ -8,5 +9,6 @@ mod samples;
 mod schema;
 mod soak;
 mod stub;
+mod telbench;
 mod wire;
 mod wire_faults;
