@@ -1,15 +1,17 @@
 //! `auditor bench`: several judges on a labelled set of runs, and a leaderboard.
 
+mod board;
 mod collect;
 mod dry;
 mod folder;
+mod lanes;
 mod manifest;
 mod plan;
 mod watch;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use clap::Args;
@@ -18,16 +20,17 @@ use tokio_util::sync::CancellationToken;
 
 use super::Exit;
 use super::eval::{BothEmptyArg, TableFormat, print_tables};
-use super::judges::{AnyJudge, AskArgs, OFFLINE};
+use super::judges::{AskArgs, OFFLINE};
 use super::localize::{MethodWord, OutcomeWord};
 use super::printer::Printer;
-use crate::audit::{Cause, Method, Settings, UserKnows};
-use crate::drive::{Budget, Judge, JudgeKind, Lane, Limited, Limiter, Memory, Session, bench};
+use crate::audit::{Method, Settings, UserKnows};
+use crate::drive::{Budget, Judge, JudgeKind, Memory, bench};
 use crate::eval::{self, BothEmpty, Leaderboard, Published, SEED};
 use crate::prompt::Prompts;
 use crate::store::{Fingerprint, Recording, files};
 use collect::Collected;
 use folder::LaneId;
+use lanes::{Candidate, open, print_of, warn_of_prices};
 use manifest::Manifest;
 use plan::{Plan, Wanted};
 use watch::Watch;
@@ -167,13 +170,6 @@ impl BenchArgs {
     }
 }
 
-/// A lane before its journal is open.
-struct Candidate {
-    id: LaneId,
-    method: Method,
-    judge: AnyJudge,
-}
-
 /// Everything that is known before anybody is asked.
 struct Prepared {
     prompts: Arc<Prompts>,
@@ -242,10 +238,10 @@ pub(super) fn run(args: &BenchArgs, printer: &mut Printer) -> anyhow::Result<Exi
         plan.notes.clone(),
     )
     .context("no labelled run is left to score")?;
-    write_board(&board, folder)?;
+    board::write(&board, folder)?;
     manifest.end(&lanes, exit, budget.spent());
     manifest.write(folder)?;
-    print_board(&board, args.format, printer)?;
+    board::print(&board, args.format, printer)?;
     say_how_it_ended(args, folder, exit, &tally, printer);
     Ok(exit)
 }
@@ -296,62 +292,6 @@ fn prepare(args: &BenchArgs, printer: &Printer) -> anyhow::Result<Prepared> {
     })
 }
 
-/// What the answers of a lane depend on.
-fn print_of(args: &BenchArgs, candidate: &Candidate, data: &str, prompts: &str) -> Fingerprint {
-    let info = candidate.judge.info();
-    let settings = args.settings(candidate.method);
-    let mut print = vec![
-        ("judge", info.kind.word().to_owned()),
-        ("method", candidate.id.method.to_owned()),
-        ("data", data.to_owned()),
-        ("prompts", prompts.to_owned()),
-        ("max_output", settings.max_output.to_string()),
-        (
-            "outcome",
-            serde_json::to_value(settings.user.outcome).map_or_else(|_| String::new(), |word| word.to_string()),
-        ),
-    ];
-    if let AnyJudge::Chat(chat) = &candidate.judge {
-        let params = &chat.caller().settings().params;
-        let none = || "none".to_owned();
-        print.extend([
-            ("model", params.model.clone()),
-            ("endpoint", chat.caller().client().endpoint().to_string()),
-            ("api", format!("{:?}", params.api).to_lowercase()),
-            (
-                "temperature",
-                params
-                    .temperature
-                    .map_or_else(none, |temperature| temperature.to_string()),
-            ),
-            ("reasoning_effort", params.reasoning_effort.clone().unwrap_or_else(none)),
-            ("extra", serde_json::Value::Object(params.extra.clone()).to_string()),
-        ]);
-    }
-    print
-        .into_iter()
-        .map(|(name, value)| (name.to_owned(), value))
-        .collect()
-}
-
-fn warn_of_prices(args: &BenchArgs, candidates: &[Candidate], printer: &Printer) {
-    if args.max_cost.is_none() {
-        return;
-    }
-    let unpriced: BTreeSet<&str> = candidates
-        .iter()
-        .filter(
-            |candidate| matches!(&candidate.judge, AnyJudge::Chat(chat) if chat.caller().settings().price.is_none()),
-        )
-        .map(|candidate| candidate.id.model.as_str())
-        .collect();
-    for model in unpriced {
-        printer.error(&format!(
-            "warning: no price is known for {model}, so --max-cost cannot stop it (--models FILE gives a price)"
-        ));
-    }
-}
-
 /// Says whether this is a run that goes on or another one, and what sets it apart from the nearest.
 fn say_which(args: &BenchArgs, folder: &Path, identity: &BTreeMap<String, String>, printer: &Printer) {
     if folder.join(folder::MANIFEST).is_file() {
@@ -361,61 +301,6 @@ fn say_which(args: &BenchArgs, folder: &Path, identity: &BTreeMap<String, String
     let other =
         folder::nearest_other(&args.runs_dir, folder, identity).map_or(String::new(), |words| format!("; {words}"));
     printer.note(&format!("auditor: a new run in {}{other}", folder.display()));
-}
-
-/// Opens the journals and makes the sessions.
-fn open(
-    args: &BenchArgs,
-    folder: &Path,
-    candidates: Vec<Candidate>,
-    budget: &Budget,
-    cancel: &CancellationToken,
-    printer: &Printer,
-) -> anyhow::Result<Vec<Arc<Lane<Limited<AnyJudge>>>>> {
-    let mut limiters: BTreeMap<String, Arc<Limiter>> = BTreeMap::new();
-    let mut halts: BTreeMap<String, Arc<OnceLock<Cause>>> = BTreeMap::new();
-    let mut lanes = Vec::new();
-    for Candidate { id, method, judge } in candidates {
-        let opened = folder::open_journal(&args.runs_dir, folder, &id)?;
-        if let Some(other) = &opened.taken_from {
-            let count = opened.recording.answers.len();
-            printer.note(&format!(
-                "auditor: {}: {count} answers taken over from {}",
-                id.name(),
-                other.display()
-            ));
-        } else if !opened.recording.answers.is_empty() {
-            printer.note(&format!(
-                "auditor: {}: {} answers from before",
-                id.name(),
-                opened.recording.answers.len()
-            ));
-        }
-        if opened.recording.torn_bytes > 0 {
-            let torn = opened.recording.torn_bytes;
-            printer.note(&format!(
-                "auditor: {}: a torn last line of {torn} bytes was cut off",
-                id.journal()
-            ));
-        }
-        let endpoint = judge.info().endpoint.filter(|_| args.rpm.or(args.tpm).is_some());
-        let limiter = endpoint.map(|endpoint| {
-            limiters
-                .entry(endpoint)
-                .or_insert_with(|| Arc::new(Limiter::new(args.rpm, args.tpm)))
-                .clone()
-        });
-        let mut session = Session::new(Limited::new(judge, limiter));
-        session.budget = budget.clone();
-        session.cancel = cancel.clone();
-        session.halt = halts.entry(id.model.clone()).or_default().clone();
-        session.resume(opened.journal, opened.recording, args.retry_failed);
-        lanes.push(Arc::new(Lane {
-            session,
-            settings: args.settings(method),
-        }));
-    }
-    Ok(lanes)
 }
 
 fn dry_run(
@@ -438,10 +323,7 @@ fn dry_run(
             model: candidate.id.model.clone(),
             method: candidate.method,
             chat: candidate.judge.info().kind == JudgeKind::Chat,
-            price: match &candidate.judge {
-                AnyJudge::Chat(chat) => chat.caller().settings().price,
-                _ => None,
-            },
+            price: candidate.price(),
             recorded: Recording::read(&prepared.folder.join(candidate.id.journal()))
                 .map_or(0, |found| found.answers.len()),
         })
@@ -475,41 +357,6 @@ fn dry_run(
         }
         Ok(0)
     })
-}
-
-fn write_board(board: &Leaderboard, folder: &Path) -> anyhow::Result<()> {
-    folder::write_json(&folder.join("leaderboard.json"), board)?;
-    files::write_atomic(&folder.join("leaderboard.csv"), board.csv().as_bytes())?;
-    let mut markdown = Vec::new();
-    print_tables(
-        &board.preface(),
-        &[board.table()],
-        &board.notes,
-        TableFormat::Md,
-        &mut markdown,
-    )?;
-    files::write_atomic(&folder.join("leaderboard.md"), &markdown)?;
-    let svg = board.frontier().context("the picture could not be drawn")?;
-    files::write_atomic(&folder.join("leaderboard.svg"), svg.as_bytes())?;
-    Ok(())
-}
-
-fn print_board(board: &Leaderboard, format: TableFormat, printer: &mut Printer) -> anyhow::Result<()> {
-    printer.with_out(|out, err| {
-        match format {
-            TableFormat::Json => {
-                serde_json::to_writer(&mut *out, board)?;
-                writeln!(out)?;
-            }
-            TableFormat::Csv => {
-                write!(out, "{}", board.csv())?;
-                super::eval::print_remarks(&board.notes, err)?;
-            }
-            format => print_tables(&board.preface(), &[board.table()], &board.notes, format, out)?,
-        }
-        Ok(0)
-    })?;
-    Ok(())
 }
 
 fn say_how_it_ended(args: &BenchArgs, folder: &Path, exit: Exit, tally: &super::exit::Tally, printer: &Printer) {

@@ -6,12 +6,13 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
 
+use super::BenchArgs;
 use super::folder::{self, SCHEMA};
+use super::lanes::{Candidate, Lanes};
 use super::plan::Plan;
-use super::{BenchArgs, Candidate};
 use crate::cli::Exit;
 use crate::cli::judges::AnyJudge;
-use crate::drive::{Judge, JudgeInfo, Lane, Limited};
+use crate::drive::{Judge, JudgeInfo};
 use crate::prompt::Prompts;
 use crate::wire::Price;
 
@@ -91,10 +92,7 @@ impl Manifest {
             method: candidate.id.method,
             judge: candidate.judge.info(),
             depends_on: candidate.id.print.clone(),
-            price: match &candidate.judge {
-                AnyJudge::Chat(chat) => chat.caller().settings().price,
-                _ => None,
-            },
+            price: candidate.price(),
             journal: candidate.id.journal(),
             downgrades: Vec::new(),
         });
@@ -144,7 +142,7 @@ impl Manifest {
     }
 
     /// Takes in how it ended, and the dialects that were found out meanwhile.
-    pub fn end(&mut self, lanes: &[std::sync::Arc<Lane<Limited<AnyJudge>>>], exit: Exit, spent: f64) {
+    pub fn end(&mut self, lanes: &Lanes, exit: Exit, spent: f64) {
         self.status = match exit {
             Exit::Interrupted => "interrupted",
             Exit::Budget => "budget",
