@@ -210,7 +210,9 @@ impl Leaderboard {
         rows.extend(published.rows.iter().map(PublishedRow::row));
         let gold = gold_summary(cases);
         notes.extend(remarks(&rows, &gold, published));
-        notes.extend(cases.notes.all().iter().map(|note| format!("gold: {note}")));
+        // Runs without a label are the caller's to tell: it knows which of them were wanted.
+        let odd = cases.notes.all().iter().filter(|note| note.code != "unlabelled");
+        notes.extend(odd.map(|note| format!("gold: {note}")));
         Some(Self {
             schema: "auditor.leaderboard/1",
             data: data.to_owned(),
