@@ -12,6 +12,7 @@
 //! | [`ledger`] | claims, support records and the trace: plain data |
 //! | [`reply`] | a model's text read into a typed stage reply, with notes of what was mended |
 //! | [`audit`] | the machine: the pipeline as a sans-IO state machine |
+//! | [`gd`] | the goal-drift judge: rubric, request, verdict, cheap tiers |
 //! | [`prompt`] | typed questions rendered as messages; run text only ever as data |
 //! | [`wire`] | what an endpoint accepts and what its replies mean; pure |
 //! | [`offline`] | the judge that needs no model: answers typed questions from the text alone |
@@ -28,6 +29,7 @@ pub mod cli;
 pub mod drive;
 pub mod eval;
 pub mod evidence;
+pub mod gd;
 pub mod ledger;
 pub mod offline;
 pub mod prompt;

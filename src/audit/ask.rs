@@ -66,7 +66,7 @@ pub enum Outcome {
 }
 
 /// What the user tells the judge about the run beyond its record.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct UserKnows {
     /// How the run ended.
     pub outcome: Outcome,
@@ -158,6 +158,21 @@ pub struct BareQuestion {
     pub user: UserKnows,
 }
 
+/// To the goal-drift judge: one turn against the goal, which is the run's question.
+#[derive(Clone, Debug)]
+pub struct GdQuestion {
+    /// The run; its question is the goal.
+    pub run: Arc<Trajectory>,
+    /// What of it is shown: nothing after the turn.
+    pub view: RunView,
+    /// Hard constraints of the goal.
+    pub constraints: Arc<Vec<String>>,
+    /// Who speaks in each turn, by position; empty when that is not known.
+    pub roles: Arc<Vec<String>>,
+    /// Position of the turn that is judged.
+    pub turn: usize,
+}
+
 /// A question with its typed inputs. No variant can hold gold.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
@@ -166,6 +181,7 @@ pub enum Question {
     Seeker(SeekerQuestion),
     Tracer(TracerQuestion),
     Bare(BareQuestion),
+    Gd(GdQuestion),
 }
 
 impl Question {
@@ -177,6 +193,7 @@ impl Question {
             Self::Seeker(q) => &q.run,
             Self::Tracer(q) => &q.run,
             Self::Bare(q) => &q.run,
+            Self::Gd(q) => &q.run,
         }
     }
 }

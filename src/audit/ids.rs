@@ -18,7 +18,12 @@ pub(super) struct Ids<'run> {
 
 impl<'run> Ids<'run> {
     pub(super) fn new(run: &'run Trajectory, stage: Stage) -> Self {
-        Self { run, stage, rejected: Vec::new(), mended: Vec::new() }
+        Self {
+            run,
+            stage,
+            rejected: Vec::new(),
+            mended: Vec::new(),
+        }
     }
 
     /// Position of the span that `raw` names.
@@ -50,14 +55,22 @@ impl<'run> Ids<'run> {
     /// Ids in trajectory order, each once.
     pub(super) fn ordered<'a>(&mut self, raw: impl IntoIterator<Item = &'a str>) -> Vec<String> {
         let positions: BTreeSet<usize> = raw.into_iter().filter_map(|id| self.position(id)).collect();
-        positions.into_iter().map(|position| self.run.id_at(position).to_owned()).collect()
+        positions
+            .into_iter()
+            .map(|position| self.run.id_at(position).to_owned())
+            .collect()
     }
 
     /// The ids that name no span, in the order met, and the warning that tells of both kinds.
     pub(super) fn finish(self) -> (Vec<String>, Vec<Warning>) {
         let mut warnings = Vec::new();
         if !self.rejected.is_empty() {
-            let list = self.rejected.iter().map(|id| format!("\"{id}\"")).collect::<Vec<_>>().join(", ");
+            let list = self
+                .rejected
+                .iter()
+                .map(|id| format!("\"{id}\""))
+                .collect::<Vec<_>>()
+                .join(", ");
             warnings.push(
                 Warning::new(
                     WarningCode::RejectedSpanIds,
@@ -68,9 +81,12 @@ impl<'run> Ids<'run> {
         }
         for (raw, id) in &self.mended {
             warnings.push(
-                Warning::new(WarningCode::RejectedSpanIds, format!("the judge wrote \"{raw}\"; it was read as \"{id}\""))
-                    .at_span(id)
-                    .in_stage(self.stage),
+                Warning::new(
+                    WarningCode::RejectedSpanIds,
+                    format!("the judge wrote \"{raw}\"; it was read as \"{id}\""),
+                )
+                .at_span(id)
+                .in_stage(self.stage),
             );
         }
         (self.rejected, warnings)
@@ -83,9 +99,13 @@ fn mend(run: &Trajectory, raw: &str) -> Option<usize> {
         return Some(position);
     }
     if let Some((span, chunk)) = bare.rsplit_once(':')
-        && chunk.strip_prefix('c').is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
+        && chunk
+            .strip_prefix('c')
+            .is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
     {
-        return run.position(span).or_else(|| only(run, |id| id.eq_ignore_ascii_case(span)));
+        return run
+            .position(span)
+            .or_else(|| only(run, |id| id.eq_ignore_ascii_case(span)));
     }
     if let Some(position) = only(run, |id| id.to_lowercase() == bare.to_lowercase()) {
         return Some(position);
@@ -101,7 +121,9 @@ fn number_named(text: &str) -> Option<u64> {
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
         return None;
     }
-    let word = text[..text.len() - digits.len()].trim_end_matches([' ', '-', '_', '#']).to_lowercase();
+    let word = text[..text.len() - digits.len()]
+        .trim_end_matches([' ', '-', '_', '#'])
+        .to_lowercase();
     if !matches!(word.as_str(), "" | "s" | "span") {
         return None;
     }
@@ -109,7 +131,12 @@ fn number_named(text: &str) -> Option<u64> {
 }
 
 fn only(run: &Trajectory, wanted: impl Fn(&str) -> bool) -> Option<usize> {
-    let mut hits = run.spans().iter().enumerate().filter(|(_, span)| wanted(&span.id)).map(|(position, _)| position);
+    let mut hits = run
+        .spans()
+        .iter()
+        .enumerate()
+        .filter(|(_, span)| wanted(&span.id))
+        .map(|(position, _)| position);
     match (hits.next(), hits.next()) {
         (Some(position), None) => Some(position),
         _ => None,
@@ -122,7 +149,17 @@ mod tests {
     use crate::trajectory::Span;
 
     fn run(ids: &[&str]) -> Trajectory {
-        Trajectory::new("r", "q", ids.iter().map(|id| Span { id: (*id).to_owned(), ..Span::default() }).collect()).0
+        Trajectory::new(
+            "r",
+            "q",
+            ids.iter()
+                .map(|id| Span {
+                    id: (*id).to_owned(),
+                    ..Span::default()
+                })
+                .collect(),
+        )
+        .0
     }
 
     #[test]

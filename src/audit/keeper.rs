@@ -21,7 +21,12 @@ pub(super) fn ledger(run: &Trajectory, reply: &KeeperReply) -> Read<Ledger> {
     let mut ids = Ids::new(run, Stage::Keeper);
     let mut warnings = Vec::new();
     let mut claims: Vec<Claim> = Vec::new();
-    for raw in reply.claims.iter().filter(|claim| !claim.claim.trim().is_empty()).take(MAX_CLAIMS) {
+    for raw in reply
+        .claims
+        .iter()
+        .filter(|claim| !claim.claim.trim().is_empty())
+        .take(MAX_CLAIMS)
+    {
         let claim_id = free_id(&claims, raw.claim_id.trim());
         let claim = claim(run, &mut ids, raw, claim_id, &mut warnings);
         claims.push(claim);
@@ -35,7 +40,11 @@ pub(super) fn ledger(run: &Trajectory, reply: &KeeperReply) -> Read<Ledger> {
         claims,
         notes: reply.notes.clone(),
     };
-    Read { value, rejected, warnings }
+    Read {
+        value,
+        rejected,
+        warnings,
+    }
 }
 
 fn free_id(taken: &[Claim], wanted: &str) -> String {
@@ -53,12 +62,20 @@ fn free_id(taken: &[Claim], wanted: &str) -> String {
     }
 }
 
-fn claim(run: &Trajectory, ids: &mut Ids<'_>, raw: &KeeperClaim, claim_id: String, warnings: &mut Vec<Warning>) -> Claim {
+fn claim(
+    run: &Trajectory,
+    ids: &mut Ids<'_>,
+    raw: &KeeperClaim,
+    claim_id: String,
+    warnings: &mut Vec<Warning>,
+) -> Claim {
     let introduced_at = raw.introduced_at.as_deref().and_then(|id| ids.id(id));
     let becomes_consequential_at = raw.becomes_consequential_at.as_deref().and_then(|id| ids.id(id));
     let mut quotes = Vec::new();
     for event in raw.quotes.iter().filter(|event| !event.quote.trim().is_empty()) {
-        let Some(position) = ids.position(&event.span_id) else { continue };
+        let Some(position) = ids.position(&event.span_id) else {
+            continue;
+        };
         let quote = quote::find(run, Some(position), &event.quote);
         warnings.extend(unverified(run, Some(position), &event.quote, &quote, Stage::Keeper));
         quotes.push(quote);
@@ -76,16 +93,29 @@ fn claim(run: &Trajectory, ids: &mut Ids<'_>, raw: &KeeperClaim, claim_id: Strin
 }
 
 /// The warning for a quote that is not where it was said to be.
-pub(super) fn unverified(run: &Trajectory, said: Option<usize>, text: &str, quote: &Quote, stage: Stage) -> Option<Warning> {
+pub(super) fn unverified(
+    run: &Trajectory,
+    said: Option<usize>,
+    text: &str,
+    quote: &Quote,
+    stage: Stage,
+) -> Option<Warning> {
     if quote.status.carries_support() {
         return None;
     }
     let said = said.map_or_else(|| quote.span_id.clone(), |position| run.id_at(position).to_owned());
     let shown: String = text.chars().take(80).collect();
     let message = if quote.start.is_some() {
-        format!("the judge quoted \"{shown}\" from {said}; it stands in {}", quote.span_id)
+        format!(
+            "the judge quoted \"{shown}\" from {said}; it stands in {}",
+            quote.span_id
+        )
     } else {
         format!("the judge quoted \"{shown}\" from {said}; it stands nowhere in the run")
     };
-    Some(Warning::new(WarningCode::UnverifiedQuote, message).at_span(&said).in_stage(stage))
+    Some(
+        Warning::new(WarningCode::UnverifiedQuote, message)
+            .at_span(&said)
+            .in_stage(stage),
+    )
 }

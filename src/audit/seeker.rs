@@ -18,14 +18,22 @@ pub(super) fn support(run: &Trajectory, ledger: &Ledger, reply: &SeekerReply) ->
     let mut warnings = Vec::new();
     let mut value = Vec::new();
     for claim in &ledger.claims {
-        let Some(raw) = reply.support_records.iter().find(|record| record.claim_id.trim() == claim.claim_id) else {
+        let Some(raw) = reply
+            .support_records
+            .iter()
+            .find(|record| record.claim_id.trim() == claim.claim_id)
+        else {
             continue;
         };
         value.push(record(run, &mut ids, raw, &mut warnings));
     }
     let (rejected, id_warnings) = ids.finish();
     warnings.splice(0..0, id_warnings);
-    Read { value, rejected, warnings }
+    Read {
+        value,
+        rejected,
+        warnings,
+    }
 }
 
 fn record(run: &Trajectory, ids: &mut Ids<'_>, raw: &SeekerRecord, warnings: &mut Vec<Warning>) -> SupportRecord {
@@ -33,8 +41,16 @@ fn record(run: &Trajectory, ids: &mut Ids<'_>, raw: &SeekerRecord, warnings: &mu
     for handle in raw.evidence_handles.iter().take(MAX_HANDLES) {
         handles.extend(self::handle(run, ids, handle, warnings));
     }
-    let quoted: Vec<&EvidenceHandle> = handles.iter().filter(|handle| handle.quote.is_some() && handle.role.speaks_for()).collect();
-    let verified = quoted.iter().any(|handle| handle.quote.as_ref().is_some_and(|quote| quote.status.carries_support()));
+    let quoted: Vec<&EvidenceHandle> = handles
+        .iter()
+        .filter(|handle| handle.quote.is_some() && handle.role.speaks_for())
+        .collect();
+    let verified = quoted.iter().any(|handle| {
+        handle
+            .quote
+            .as_ref()
+            .is_some_and(|quote| quote.status.carries_support())
+    });
     let support_status = match raw.support_status {
         SupportStatus::Direct if !quoted.is_empty() && !verified => SupportStatus::Weak,
         status => status,
@@ -49,7 +65,12 @@ fn record(run: &Trajectory, ids: &mut Ids<'_>, raw: &SeekerRecord, warnings: &mu
     }
 }
 
-fn handle(run: &Trajectory, ids: &mut Ids<'_>, raw: &SeekerHandle, warnings: &mut Vec<Warning>) -> Option<EvidenceHandle> {
+fn handle(
+    run: &Trajectory,
+    ids: &mut Ids<'_>,
+    raw: &SeekerHandle,
+    warnings: &mut Vec<Warning>,
+) -> Option<EvidenceHandle> {
     let position = ids.position(&raw.span_id)?;
     let text: String = raw.text.chars().take(MAX_HANDLE_CHARS).collect();
     let quote = if text.trim().is_empty() {
@@ -59,5 +80,11 @@ fn handle(run: &Trajectory, ids: &mut Ids<'_>, raw: &SeekerHandle, warnings: &mu
         warnings.extend(unverified(run, Some(position), &text, &quote, Stage::Seeker));
         Some(quote)
     };
-    Some(EvidenceHandle { span_id: run.id_at(position).to_owned(), chunk_id: raw.chunk_id.clone(), role: raw.role, text, quote })
+    Some(EvidenceHandle {
+        span_id: run.id_at(position).to_owned(),
+        chunk_id: raw.chunk_id.clone(),
+        role: raw.role,
+        text,
+        quote,
+    })
 }

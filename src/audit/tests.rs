@@ -6,7 +6,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::ledger::{ClaimStatus, EvidenceRole, Reason, SupportStatus};
-use crate::reply::{BareReply, KeeperClaim, KeeperReply, SeekerHandle, SeekerRecord, SeekerReply, StageReply, TracerReply};
+use crate::reply::{
+    BareReply, KeeperClaim, KeeperReply, SeekerHandle, SeekerRecord, SeekerReply, StageReply, TracerReply,
+};
 use crate::trajectory::{Span, Stage, Trajectory, WarningCode};
 
 const TEXTS: [&str; 6] = [
@@ -76,14 +78,17 @@ fn tracer(spans: &[String]) -> StageReply {
 }
 
 fn said(reply: StageReply) -> Answer {
-    Answer::Reply { reply, notes: Vec::new() }
+    Answer::Reply {
+        reply,
+        notes: Vec::new(),
+    }
 }
 
 /// Takes an audit to its end with a judge that is a function.
 fn audit(run: &Arc<Trajectory>, settings: Settings, judge: impl Fn(&Ask) -> Answer) -> (Report, Vec<Ask>) {
     let mut audit = Audit::new(run.clone(), settings);
     let mut asked = Vec::new();
-    for _ in 0..20 {
+    for _ in 0..80 {
         for ask in audit.poll_asks() {
             audit.handle_answer(ask.id.clone(), judge(&ask));
             asked.push(ask);
@@ -117,14 +122,30 @@ fn later_stages_carry_what_earlier_ones_found() {
         let run = run_named(prefix);
         let errors = [format!("{prefix}4")];
         let (_, asked) = audit(&run, settings(Method::Drift), |ask| {
-            three(ask, prefix, SupportStatus::Missing, "its builder is not recorded", &errors)
+            three(
+                ask,
+                prefix,
+                SupportStatus::Missing,
+                "its builder is not recorded",
+                &errors,
+            )
         });
         let stages: Vec<Stage> = asked.iter().map(|ask| ask.id.stage).collect();
         assert_eq!(stages, [Stage::Keeper, Stage::Seeker, Stage::Tracer]);
-        let Question::Seeker(sought) = &asked[1].question else { panic!() };
-        assert_eq!(sought.ledger.claims[0].used_by, [format!("{prefix}5"), format!("{prefix}6")]);
-        assert!(sought.packet.spans().contains(&3) && sought.packet.spans().contains(&5), "claim's spans and the last");
-        let Question::Tracer(traced) = &asked[2].question else { panic!() };
+        let Question::Seeker(sought) = &asked[1].question else {
+            panic!()
+        };
+        assert_eq!(
+            sought.ledger.claims[0].used_by,
+            [format!("{prefix}5"), format!("{prefix}6")]
+        );
+        assert!(
+            sought.packet.spans().contains(&3) && sought.packet.spans().contains(&5),
+            "claim's spans and the last"
+        );
+        let Question::Tracer(traced) = &asked[2].question else {
+            panic!()
+        };
         assert_eq!(traced.support[0].support_status, SupportStatus::Missing);
         assert_eq!(traced.packet, sought.packet);
     }
@@ -134,29 +155,49 @@ fn later_stages_carry_what_earlier_ones_found() {
 fn support_decides_whether_a_claims_later_uses_are_completed() {
     let run = run_named("s");
     let verdict = |status, quote: &'static str| {
-        let (report, _) =
-            audit(&run, settings(Method::Drift), move |ask| three(ask, "s", status, quote, &["s4".to_owned()]));
+        let (report, _) = audit(&run, settings(Method::Drift), move |ask| {
+            three(ask, "s", status, quote, &["s4".to_owned()])
+        });
         spans(&report).join(" ")
     };
     let real = "The mill at Orrin Ford stood by 1788";
     assert_eq!(verdict(SupportStatus::Missing, real), "s4 s6");
     assert_eq!(verdict(SupportStatus::Conflicting, real), "s4 s6");
-    assert_eq!(verdict(SupportStatus::Direct, real), "s4", "verified direct support completes nothing");
-    assert_eq!(verdict(SupportStatus::Direct, "built by Tam Hesk, says the deed"), "s4 s6", "an invented quote supports nothing");
+    assert_eq!(
+        verdict(SupportStatus::Direct, real),
+        "s4",
+        "verified direct support completes nothing"
+    );
+    assert_eq!(
+        verdict(SupportStatus::Direct, "built by Tam Hesk, says the deed"),
+        "s4 s6",
+        "an invented quote supports nothing"
+    );
 }
 
 #[test]
 fn an_empty_trace_is_clean_in_drift_and_overruled_in_paper() {
     let run = run_named("s");
-    let (report, _) = audit(&run, settings(Method::Drift), |ask| three(ask, "s", SupportStatus::Missing, "", &[]));
+    let (report, _) = audit(&run, settings(Method::Drift), |ask| {
+        three(ask, "s", SupportStatus::Missing, "", &[])
+    });
     assert_eq!(report.verdict, Verdict::Clean);
     assert!(report.findings.is_empty());
 
     let published = |ask: &Ask| {
         let reply = match three(ask, "s", SupportStatus::Direct, "", &[]) {
-            Answer::Reply { reply: StageReply::Keeper(reply), .. } => serde_json::to_value(reply),
-            Answer::Reply { reply: StageReply::Seeker(reply), .. } => serde_json::to_value(reply),
-            Answer::Reply { reply: StageReply::Tracer(reply), .. } => serde_json::to_value(reply),
+            Answer::Reply {
+                reply: StageReply::Keeper(reply),
+                ..
+            } => serde_json::to_value(reply),
+            Answer::Reply {
+                reply: StageReply::Seeker(reply),
+                ..
+            } => serde_json::to_value(reply),
+            Answer::Reply {
+                reply: StageReply::Tracer(reply),
+                ..
+            } => serde_json::to_value(reply),
             other => panic!("{other:?}"),
         };
         said(StageReply::Published(reply.unwrap().as_object().unwrap().clone()))
@@ -178,7 +219,11 @@ fn findings_show_words_that_stand_in_the_span() {
                     reason: "nobody is recorded".to_owned(),
                     quote: Some("the mill was BUILT by Tam Hesk".to_owned()),
                 },
-                Reason { span_id: "s6".to_owned(), reason: "submits it".to_owned(), quote: Some("nowhere to be seen".to_owned()) },
+                Reason {
+                    span_id: "s6".to_owned(),
+                    reason: "submits it".to_owned(),
+                    quote: Some("nowhere to be seen".to_owned()),
+                },
             ],
             ..TracerReply::default()
         })),
@@ -186,11 +231,19 @@ fn findings_show_words_that_stand_in_the_span() {
     });
     assert_eq!(report.findings.len(), 2);
     let first = &report.findings[0];
-    assert_eq!((first.role, first.located_by, first.quotes[0].text.as_str()), (Role::First, LocatedBy::Judge, "The mill was built by Tam Hesk"));
+    assert_eq!(
+        (first.role, first.located_by, first.quotes[0].text.as_str()),
+        (Role::First, LocatedBy::Judge, "The mill was built by Tam Hesk")
+    );
     let second = &report.findings[1];
     assert_eq!((second.role, second.located_by), (Role::Linked, LocatedBy::Code));
     assert!(run.spans()[5].text.contains(&second.quotes[0].text), "{second:?}");
-    assert!(report.warnings.iter().any(|warning| warning.code == WarningCode::UnverifiedQuote));
+    assert!(
+        report
+            .warnings
+            .iter()
+            .any(|warning| warning.code == WarningCode::UnverifiedQuote)
+    );
 }
 
 #[test]
@@ -205,17 +258,33 @@ fn contradictory_fields_are_united_and_noted() {
     });
     assert_eq!(spans(&report), ["s4", "s6"]);
     assert_eq!(report.rejected_span_ids, ["s99"]);
-    assert!(report.warnings.iter().any(|warning| warning.code == WarningCode::InconsistentVerdict));
+    assert!(
+        report
+            .warnings
+            .iter()
+            .any(|warning| warning.code == WarningCode::InconsistentVerdict)
+    );
 }
 
 #[test]
 fn an_unreadable_reply_is_asked_again_once_with_its_error() {
     let run = run_named("s");
-    let unreadable = || Answer::Unreadable { text: "{oops".to_owned(), error: "not JSON".to_owned() };
+    let unreadable = || Answer::Unreadable {
+        text: "{oops".to_owned(),
+        error: "not JSON".to_owned(),
+    };
     let (report, asked) = audit(&run, settings(Method::Bare), |_| unreadable());
     assert_eq!(asked.len(), 2);
-    assert_eq!(asked[1].previous, Some(Previous { text: "{oops".to_owned(), error: "not JSON".to_owned() }));
-    let Verdict::Failed(cause) = &report.verdict else { panic!() };
+    assert_eq!(
+        asked[1].previous,
+        Some(Previous {
+            text: "{oops".to_owned(),
+            error: "not JSON".to_owned()
+        })
+    );
+    let Verdict::Failed(cause) = &report.verdict else {
+        panic!()
+    };
     assert_eq!((cause.kind, cause.stage), (CauseKind::BadReply, Some(Stage::Bare)));
 
     let (report, asked) = audit(&run, settings(Method::Paper), |_| unreadable());
@@ -226,38 +295,15 @@ fn an_unreadable_reply_is_asked_again_once_with_its_error() {
 #[test]
 fn a_cut_reply_gets_more_room_and_then_names_its_limit() {
     let run = run_named("s");
-    let (report, asked) = audit(&run, settings(Method::Drift), |ask| Answer::Truncated { limit: ask.max_output });
+    let (report, asked) = audit(&run, settings(Method::Drift), |ask| Answer::Truncated {
+        limit: ask.max_output,
+    });
     assert_eq!(asked.iter().map(|ask| ask.max_output).collect::<Vec<_>>(), [4096, 8192]);
     assert!(asked[1].previous.is_none());
-    let Verdict::Failed(cause) = &report.verdict else { panic!() };
+    let Verdict::Failed(cause) = &report.verdict else {
+        panic!()
+    };
     assert_eq!((cause.kind, cause.limit), (CauseKind::Truncated, Some(8192)));
-}
-
-#[test]
-fn an_overflow_shrinks_what_is_shown_or_fails_with_both_numbers() {
-    let run = run_named("s");
-    let (report, asked) =
-        audit(&run, settings(Method::Drift), |_| Answer::Overflow { limit: Some(100), needed: Some(160) });
-    let shown: Vec<usize> = asked
-        .iter()
-        .map(|ask| match &ask.question {
-            Question::Keeper(question) => question.view.shown_of(&run).0,
-            _ => panic!(),
-        })
-        .collect();
-    assert!(shown.windows(2).all(|pair| pair[1] < pair[0]), "{shown:?}");
-    let Verdict::Failed(cause) = &report.verdict else { panic!() };
-    assert_eq!((cause.kind, cause.limit, cause.needed), (CauseKind::ContextOverflow, Some(100), Some(160)));
-
-    let (report, _) = audit(&run, settings(Method::Drift), |ask| {
-        if ask.id.stage == Stage::Keeper && ask.id.attempt == 0 {
-            Answer::Overflow { limit: None, needed: None }
-        } else {
-            three(ask, "s", SupportStatus::Missing, "", &["s4".to_owned()])
-        }
-    });
-    assert_eq!(spans(&report), ["s4", "s6"]);
-    assert!(report.warnings.iter().any(|warning| warning.code == WarningCode::TextOmitted));
 }
 
 #[test]
@@ -266,7 +312,9 @@ fn a_failed_or_refusing_judge_is_never_clean() {
     for stage in [Stage::Keeper, Stage::Seeker, Stage::Tracer] {
         for failure in [
             Answer::GaveUp(Cause::new(CauseKind::Server, "500")),
-            Answer::Refused { code: "content_filter".to_owned() },
+            Answer::Refused {
+                code: "content_filter".to_owned(),
+            },
             said(StageReply::Bare(BareReply::default())),
         ] {
             let (report, _) = audit(&run, settings(Method::Drift), |ask| {
@@ -276,8 +324,15 @@ fn a_failed_or_refusing_judge_is_never_clean() {
                     three(ask, "s", SupportStatus::Direct, "stood by 1788", &[])
                 }
             });
-            assert!(matches!(report.verdict, Verdict::Failed(_) | Verdict::Refused(_)), "{stage} {failure:?}");
-            assert_eq!(report.ledger.is_some(), stage != Stage::Keeper, "what was finished is kept");
+            assert!(
+                matches!(report.verdict, Verdict::Failed(_) | Verdict::Refused(_)),
+                "{stage} {failure:?}"
+            );
+            assert_eq!(
+                report.ledger.is_some(),
+                stage != Stage::Keeper,
+                "what was finished is kept"
+            );
         }
     }
 }
@@ -288,26 +343,40 @@ fn any_id() -> impl Strategy<Value = String> {
 
 fn any_answer() -> impl Strategy<Value = Answer> {
     let ids = || prop::collection::vec(any_id(), 0..5);
-    let claim = (any_id(), ".{0,12}", prop::option::of(any_id()), prop::option::of(any_id()), ids()).prop_map(
-        |(claim_id, claim, introduced_at, becomes_consequential_at, used_by)| KeeperClaim {
+    let claim = (
+        any_id(),
+        ".{0,12}",
+        prop::option::of(any_id()),
+        prop::option::of(any_id()),
+        ids(),
+    )
+        .prop_map(
+            |(claim_id, claim, introduced_at, becomes_consequential_at, used_by)| KeeperClaim {
+                claim_id,
+                claim,
+                introduced_at,
+                becomes_consequential_at,
+                used_by,
+                status: ClaimStatus::Finalized,
+                ..KeeperClaim::default()
+            },
+        );
+    let record =
+        (any_id(), ids(), any_id(), ".{0,12}").prop_map(|(claim_id, support_spans, span_id, text)| SeekerRecord {
             claim_id,
-            claim,
-            introduced_at,
-            becomes_consequential_at,
-            used_by,
-            status: ClaimStatus::Finalized,
-            ..KeeperClaim::default()
-        },
-    );
-    let record = (any_id(), ids(), any_id(), ".{0,12}").prop_map(|(claim_id, support_spans, span_id, text)| SeekerRecord {
-        claim_id,
-        support_spans,
-        evidence_handles: vec![SeekerHandle { span_id, text, ..SeekerHandle::default() }],
-        ..SeekerRecord::default()
-    });
+            support_spans,
+            evidence_handles: vec![SeekerHandle {
+                span_id,
+                text,
+                ..SeekerHandle::default()
+            }],
+            ..SeekerRecord::default()
+        });
     prop_oneof![
-        prop::collection::vec(claim, 0..10)
-            .prop_map(|claims| said(StageReply::Keeper(KeeperReply { claims, ..KeeperReply::default() }))),
+        prop::collection::vec(claim, 0..10).prop_map(|claims| said(StageReply::Keeper(KeeperReply {
+            claims,
+            ..KeeperReply::default()
+        }))),
         prop::collection::vec(record, 0..10)
             .prop_map(|support_records| said(StageReply::Seeker(SeekerReply { support_records }))),
         (prop::option::of(any_id()), ids(), ids(), ids()).prop_map(|(first, linked, non_errors, error_span_ids)| {
@@ -320,25 +389,55 @@ fn any_answer() -> impl Strategy<Value = Answer> {
                 ..TracerReply::default()
             }))
         }),
-        ids().prop_map(|error_span_ids| said(StageReply::Bare(BareReply { error_span_ids, ..BareReply::default() }))),
-        Just(Answer::Unreadable { text: String::new(), error: "none".to_owned() }),
+        ids().prop_map(|error_span_ids| said(StageReply::Bare(BareReply {
+            error_span_ids,
+            ..BareReply::default()
+        }))),
+        Just(Answer::Unreadable {
+            text: String::new(),
+            error: "none".to_owned()
+        }),
         Just(Answer::Truncated { limit: 9 }),
-        Just(Answer::Overflow { limit: Some(5), needed: Some(50) }),
+        Just(Answer::Overflow {
+            limit: Some(5),
+            needed: Some(50)
+        }),
         Just(Answer::Refused { code: "no".to_owned() }),
     ]
 }
 
 /// Answers by stage and attempt, whatever order they are asked in.
 fn pick(answers: &[Answer], ask: &Ask) -> Answer {
-    let at = ask.id.stage as usize * 3 + usize::from(ask.id.attempt);
-    let fitting = answers.iter().cycle().skip(at % answers.len()).take(answers.len()).find(|answer| {
-        matches!(
-            (answer, ask.id.stage),
-            (Answer::Reply { reply: StageReply::Keeper(_), .. }, Stage::Keeper)
-                | (Answer::Reply { reply: StageReply::Seeker(_), .. }, Stage::Seeker)
-                | (Answer::Reply { reply: StageReply::Tracer(_), .. }, Stage::Tracer)
-        )
-    });
+    let at = ask.id.stage as usize * 3 + usize::from(ask.id.attempt) + ask.id.part as usize * 7;
+    let fitting = answers
+        .iter()
+        .cycle()
+        .skip(at % answers.len())
+        .take(answers.len())
+        .find(|answer| {
+            matches!(
+                (answer, ask.id.stage),
+                (
+                    Answer::Reply {
+                        reply: StageReply::Keeper(_),
+                        ..
+                    },
+                    Stage::Keeper
+                ) | (
+                    Answer::Reply {
+                        reply: StageReply::Seeker(_),
+                        ..
+                    },
+                    Stage::Seeker
+                ) | (
+                    Answer::Reply {
+                        reply: StageReply::Tracer(_),
+                        ..
+                    },
+                    Stage::Tracer
+                )
+            )
+        });
     match (at % 5, fitting) {
         (0, _) | (_, None) => answers[at % answers.len()].clone(),
         (_, Some(answer)) => answer.clone(),
@@ -346,17 +445,37 @@ fn pick(answers: &[Answer], ask: &Ask) -> Answer {
 }
 
 fn any_run() -> impl Strategy<Value = Arc<Trajectory>> {
-    prop::collection::vec((any_id(), "(?s).{0,40}"), 0..7).prop_map(|spans| {
-        let spans = spans.into_iter().map(|(id, text)| Span { id, text, ..Span::default() }).collect();
+    // Texts that are repeated are too long for the smallest window.
+    let spans = prop::collection::vec((any_id(), "(?s).{0,40}"), 0..7);
+    (spans, prop_oneof![Just(1), Just(40)]).prop_map(|(spans, times)| {
+        let spans = spans
+            .into_iter()
+            .map(|(id, text)| Span {
+                id,
+                text: text.repeat(times),
+                ..Span::default()
+            })
+            .collect();
         Arc::new(Trajectory::new("any", "question?", spans).0)
+    })
+}
+
+fn any_settings() -> impl Strategy<Value = Settings> {
+    let window = prop_oneof![Just(None), Just(Some(1)), Just(Some(6000))];
+    (any::<bool>(), window, 0_u32..3).prop_map(|(bare, context_window, repeat)| Settings {
+        context_window,
+        repeat,
+        ..settings(if bare { Method::Bare } else { Method::Drift })
     })
 }
 
 proptest! {
     #[test]
-    fn no_run_and_no_reply_makes_it_panic(run in any_run(), answers in prop::collection::vec(any_answer(), 1..12), bare in any::<bool>()) {
-        let method = if bare { Method::Bare } else { Method::Drift };
-        let (report, _) = audit(&run, settings(method), |ask| pick(&answers, ask));
+    fn no_run_and_no_reply_makes_it_panic(
+        run in any_run(), settings in any_settings(), answers in prop::collection::vec(any_answer(), 1..12),
+    ) {
+        let (report, asked) = audit(&run, settings.clone(), |ask| pick(&answers, ask));
+        prop_assert!(asked.iter().all(|ask| ask.id.repeat == settings.repeat));
         if let Verdict::Found(found) = &report.verdict {
             prop_assert!(!found.spans.is_empty());
             let positions: Vec<usize> = found.spans.iter().map(|id| run.position(id).unwrap()).collect();
@@ -374,26 +493,32 @@ proptest! {
 
     #[test]
     fn neither_order_nor_interruption_changes_a_result(
-        run in any_run(), answers in prop::collection::vec(any_answer(), 1..12), cut in 0usize..8, reversed in any::<bool>(),
+        run in any_run(), settings in any_settings(), answers in prop::collection::vec(any_answer(), 1..12),
+        cut in 0usize..30, reversed in any::<bool>(),
     ) {
-        let (whole, asked) = audit(&run, settings(Method::Drift), |ask| pick(&answers, ask));
+        let (whole, asked) = audit(&run, settings.clone(), |ask| pick(&answers, ask));
         // The answers of a run cut off anywhere are poured into a new audit in another order.
         let mut journal: Vec<&Ask> = asked.iter().take(cut).collect();
         if reversed {
             journal.reverse();
         }
-        let mut resumed = Audit::new(run.clone(), settings(Method::Drift));
+        let mut resumed = Audit::new(run.clone(), settings);
         for ask in &journal {
             resumed.handle_answer(ask.id.clone(), pick(&answers, ask));
         }
         let mut asked_again = 0;
         while resumed.poll_report().is_none() {
-            for ask in resumed.poll_asks() {
+            // Windows are answered the other way round.
+            for ask in resumed.poll_asks().into_iter().rev() {
                 asked_again += 1;
                 resumed.handle_answer(ask.id.clone(), pick(&answers, &ask));
             }
         }
         prop_assert_eq!(resumed.poll_report().unwrap(), whole);
-        prop_assert_eq!(asked_again + journal.len(), asked.len());
+        // A window that is known to fail spares the questions after it.
+        prop_assert!(asked_again + journal.len() <= asked.len());
+        if asked.iter().all(|ask| ask.id.part == 0) {
+            prop_assert_eq!(asked_again + journal.len(), asked.len());
+        }
     }
 }

@@ -18,8 +18,17 @@ pub(super) fn trace(run: &Trajectory, reply: &TracerReply) -> Read<Trace> {
     let listed = positions(&mut ids, reply.error_span_ids.iter());
     let linked = positions(&mut ids, reply.linked_error_span_ids.iter());
     let first = reply.first_error_span.as_deref().and_then(|id| ids.position(id));
-    let earliest = reply.earliest_harmful_span_id.as_deref().and_then(|id| ids.position(id));
-    let union: BTreeSet<usize> = listed.iter().chain(&linked).copied().chain(first).chain(earliest).collect();
+    let earliest = reply
+        .earliest_harmful_span_id
+        .as_deref()
+        .and_then(|id| ids.position(id));
+    let union: BTreeSet<usize> = listed
+        .iter()
+        .chain(&linked)
+        .copied()
+        .chain(first)
+        .chain(earliest)
+        .collect();
     let non_errors = positions(&mut ids, reply.non_errors.iter());
     let reasons = reasons(&mut ids, &reply.reasons);
 
@@ -27,7 +36,11 @@ pub(super) fn trace(run: &Trajectory, reply: &TracerReply) -> Read<Trace> {
     let begins = union.first().copied();
     for (field, named) in [("first_error_span", first), ("earliest_harmful_span_id", earliest)] {
         if named.is_some() && named != begins {
-            doubts.push(format!("{field} is {}, the earliest span named harmful is {}", shown(run, named), shown(run, begins)));
+            doubts.push(format!(
+                "{field} is {}, the earliest span named harmful is {}",
+                shown(run, named),
+                shown(run, begins)
+            ));
         }
     }
     if !listed.is_empty() && union != listed {
@@ -41,21 +54,35 @@ pub(super) fn trace(run: &Trajectory, reply: &TracerReply) -> Read<Trace> {
     warnings.extend(disagreement(&doubts, Stage::Tracer));
     let value = Trace {
         first_error_span: begins.map(|position| run.id_at(position).to_owned()),
-        linked_error_span_ids: union.iter().skip(1).map(|position| run.id_at(*position).to_owned()).collect(),
-        non_errors: non_errors.difference(&union).map(|position| run.id_at(*position).to_owned()).collect(),
+        linked_error_span_ids: union
+            .iter()
+            .skip(1)
+            .map(|position| run.id_at(*position).to_owned())
+            .collect(),
+        non_errors: non_errors
+            .difference(&union)
+            .map(|position| run.id_at(*position).to_owned())
+            .collect(),
         reason: reply.reason.clone(),
         error_span_ids: union.iter().map(|position| run.id_at(*position).to_owned()).collect(),
         earliest_harmful_span_id: begins.map(|position| run.id_at(position).to_owned()),
         reasons,
     };
-    Read { value, rejected, warnings }
+    Read {
+        value,
+        rejected,
+        warnings,
+    }
 }
 
 /// Reads the reply of `bare` against the run, as a trace without dependencies.
 pub(super) fn bare(run: &Trajectory, reply: &BareReply) -> Read<Trace> {
     let mut ids = Ids::new(run, Stage::Bare);
     let listed = positions(&mut ids, reply.error_span_ids.iter());
-    let earliest = reply.earliest_harmful_span_id.as_deref().and_then(|id| ids.position(id));
+    let earliest = reply
+        .earliest_harmful_span_id
+        .as_deref()
+        .and_then(|id| ids.position(id));
     let union: BTreeSet<usize> = listed.iter().copied().chain(earliest).collect();
     let reasons = reasons(&mut ids, &reply.reasons);
     let begins = union.first().copied();
@@ -81,7 +108,11 @@ pub(super) fn bare(run: &Trajectory, reply: &BareReply) -> Read<Trace> {
         reasons,
         ..Trace::default()
     };
-    Read { value, rejected, warnings }
+    Read {
+        value,
+        rejected,
+        warnings,
+    }
 }
 
 fn positions<'a>(ids: &mut Ids<'_>, raw: impl Iterator<Item = &'a String>) -> BTreeSet<usize> {
@@ -94,7 +125,10 @@ fn reasons(ids: &mut Ids<'_>, raw: &[Reason]) -> Vec<Reason> {
         if let Some(span_id) = ids.id(&reason.span_id)
             && !kept.iter().any(|seen| seen.span_id == span_id)
         {
-            kept.push(Reason { span_id, ..reason.clone() });
+            kept.push(Reason {
+                span_id,
+                ..reason.clone()
+            });
         }
     }
     kept
@@ -104,7 +138,10 @@ fn disagreement(doubts: &[String], stage: Stage) -> Option<Warning> {
     if doubts.is_empty() {
         return None;
     }
-    let message = format!("the reply contradicts itself ({}); all spans it names harmful were kept", doubts.join("; "));
+    let message = format!(
+        "the reply contradicts itself ({}); all spans it names harmful were kept",
+        doubts.join("; ")
+    );
     Some(Warning::new(WarningCode::InconsistentVerdict, message).in_stage(stage))
 }
 
@@ -113,5 +150,9 @@ fn shown(run: &Trajectory, position: Option<usize>) -> &str {
 }
 
 fn list<'a>(run: &Trajectory, positions: impl IntoIterator<Item = &'a usize>) -> String {
-    positions.into_iter().map(|position| run.id_at(*position)).collect::<Vec<_>>().join(", ")
+    positions
+        .into_iter()
+        .map(|position| run.id_at(*position))
+        .collect::<Vec<_>>()
+        .join(", ")
 }

@@ -24,7 +24,7 @@ use super::judges::{AskArgs, OFFLINE};
 use super::localize::{MethodWord, OutcomeWord};
 use super::printer::Printer;
 use crate::audit::{Method, Settings, UserKnows};
-use crate::drive::{Budget, Judge, JudgeKind, Memory, bench};
+use crate::drive::{Budget, Judge, JudgeKind, bench};
 use crate::eval::{self, BothEmpty, Leaderboard, Published, SEED};
 use crate::prompt::Prompts;
 use crate::store::{Fingerprint, Recording, files};
@@ -119,8 +119,9 @@ pub(super) struct BenchArgs {
 }
 
 impl BenchArgs {
-    fn settings(&self, method: Method) -> Settings {
+    fn settings(&self, method: Method, window: Option<u64>) -> Settings {
         let mut settings = Settings::new(method);
+        settings.context_window = window;
         settings.max_output = self.max_output;
         settings.user = UserKnows {
             outcome: self.outcome.into(),
@@ -247,23 +248,27 @@ pub(super) fn run(args: &BenchArgs, printer: &mut Printer) -> anyhow::Result<Exi
 }
 
 fn prepare(args: &BenchArgs, printer: &Printer) -> anyhow::Result<Prepared> {
-    let prompts = args.how.prompts()?;
+    let prompts = args.how.of_model(OFFLINE).prompts()?;
     let models = args.models(printer)?;
-    let memory = Memory::default();
     let mut candidates = Vec::new();
     for model in &models {
+        let flags = args.how.of_model(model);
+        let named = || format!("--model {model}");
+        let window = flags.window().with_context(named)?;
         for method in args.methods() {
-            let judge = args
-                .how
-                .named(model, &prompts, &memory)
-                .with_context(|| format!("--model {model}"))?;
+            let judge = flags.judge(&prompts).with_context(named)?;
             let id = LaneId {
                 model: model.clone(),
                 method: method.word(),
                 print: Fingerprint::new(),
                 slug: String::new(),
             };
-            candidates.push(Candidate { id, method, judge });
+            candidates.push(Candidate {
+                id,
+                method,
+                judge,
+                window,
+            });
         }
     }
     let plan = Plan::new(&Wanted {
@@ -309,7 +314,7 @@ fn dry_run(
     runtime: &tokio::runtime::Runtime,
     printer: &mut Printer,
 ) -> anyhow::Result<Exit> {
-    let methods: Vec<Settings> = args.methods().into_iter().map(|method| args.settings(method)).collect();
+    let methods: Vec<Settings> = args.methods().into_iter().map(|method| args.settings(method, None)).collect();
     let use_of = runtime.block_on(dry::expected(
         &prepared.plan,
         &methods,

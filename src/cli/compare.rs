@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 
-use super::eval::{GoldArgs, NO_RECORD, TableFormat, load_gold, load_predictions, print_remarks, print_tables};
+use super::eval::{GoldArgs, NO_RECORD, TableFormat, load, print_remarks, print_tables};
 use crate::eval::compare;
 
 /// Flags of `auditor compare`.
@@ -31,10 +31,10 @@ pub struct CompareArgs {
 /// Runs `auditor compare`. Exit codes as for `auditor eval`.
 ///
 /// # Errors
-/// A file that cannot be opened or read, or a gold row that cannot be read.
+/// An output stream that takes no more.
 pub fn run(args: &CompareArgs, out: &mut dyn Write, err: &mut dyn Write) -> Result<u8> {
-    let mut cases = load_gold(&args.gold, Vec::new(), None)?;
-    let Some(predictions) = load_predictions(&mut cases, &[args.a.clone(), args.b.clone()], err)? else {
+    let paths = [args.a.clone(), args.b.clone()];
+    let Some((cases, predictions)) = load(&args.gold, &[], None, &paths, err)? else {
         return Ok(NO_RECORD);
     };
     let mut predictions = predictions.into_iter();

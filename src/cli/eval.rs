@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 
 use crate::eval::{BothEmpty, CaseSet, Evaluation, Prediction, SEED, Settings, Table, evaluate, plot};
@@ -100,10 +100,10 @@ pub enum TableFormat {
 /// every row of a prediction file cannot be read.
 ///
 /// # Errors
-/// A file that cannot be opened, read or written, or a gold row that cannot be read.
+/// A plot that cannot be drawn or written, or an output stream that takes no more.
 pub fn run(args: &EvalArgs, out: &mut dyn Write, err: &mut dyn Write) -> Result<u8> {
-    let mut cases = load_gold(&args.gold, args.by.clone(), args.cluster.clone())?;
-    let Some(predictions) = load_predictions(&mut cases, &args.predictions, err)? else {
+    let Some((cases, predictions)) = load(&args.gold, &args.by, args.cluster.as_deref(), &args.predictions, err)?
+    else {
         return Ok(NO_RECORD);
     };
     let Some(evaluation) = evaluate(&cases, &predictions, &args.gold.settings()) else {
@@ -181,8 +181,30 @@ fn one_line(text: &str) -> String {
         .collect()
 }
 
+/// Reads gold and predictions; `None`, with a message on standard error, when one of the files
+/// gives nothing to score.
+pub(super) fn load(
+    gold: &GoldArgs,
+    by: &[String],
+    cluster: Option<&str>,
+    paths: &[PathBuf],
+    err: &mut dyn Write,
+) -> Result<Option<(CaseSet, Vec<Prediction>)>> {
+    let read = load_gold(gold, by.to_vec(), cluster.map(str::to_owned)).and_then(|mut cases| {
+        let predictions = load_predictions(&mut cases, paths)?;
+        Ok((cases, predictions))
+    });
+    match read {
+        Ok(loaded) => Ok(Some(loaded)),
+        Err(error) => {
+            writeln!(err, "error: {}", one_line(&format!("{error:#}")))?;
+            Ok(None)
+        }
+    }
+}
+
 /// Reads the gold file, and first the runs of `--data`.
-pub(super) fn load_gold(args: &GoldArgs, by: Vec<String>, cluster: Option<String>) -> Result<CaseSet> {
+fn load_gold(args: &GoldArgs, by: Vec<String>, cluster: Option<String>) -> Result<CaseSet> {
     let mut cases = CaseSet::new(by, cluster);
     if let Some(path) = &args.data {
         read_gold(open(path)?, |_, row| {
@@ -213,12 +235,8 @@ pub(super) fn load_gold(args: &GoldArgs, by: Vec<String>, cluster: Option<String
     Ok(cases)
 }
 
-/// Reads every prediction file; `None`, with a message, when one has no row that can be read.
-pub(super) fn load_predictions(
-    cases: &mut CaseSet,
-    paths: &[PathBuf],
-    err: &mut dyn Write,
-) -> Result<Option<Vec<Prediction>>> {
+/// Reads every prediction file; one without a row that can be read is an error.
+fn load_predictions(cases: &mut CaseSet, paths: &[PathBuf]) -> Result<Vec<Prediction>> {
     let mut predictions = Vec::with_capacity(paths.len());
     for (path, name) in paths.iter().zip(names(paths)) {
         let mut prediction = Prediction::new(name, cases);
@@ -226,14 +244,16 @@ pub(super) fn load_predictions(
             .read(cases, open(path)?)
             .with_context(|| format!("cannot read {}", path.display()))?;
         if used == 0 {
-            writeln!(err, "error: {} has no prediction row that can be read", path.display())?;
-            let remarks: Vec<String> = prediction.notes.all().iter().map(ToString::to_string).collect();
-            print_remarks(&remarks, err)?;
-            return Ok(None);
+            let why: Vec<String> = prediction.notes.all().iter().map(ToString::to_string).collect();
+            bail!(
+                "{} has no prediction row that can be read: {}",
+                path.display(),
+                why.join("; ")
+            );
         }
         predictions.push(prediction);
     }
-    Ok(Some(predictions))
+    Ok(predictions)
 }
 
 fn open(path: &Path) -> Result<BufReader<File>> {

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use crate::audit::CauseKind;
+use crate::audit::{Cause, CauseKind};
 use crate::report::{ResultRow, Status};
 
 /// Exit codes; README and `--help` list them.
@@ -68,13 +68,20 @@ pub struct Tally {
 impl Tally {
     /// Counts a row.
     pub fn add(&mut self, row: &ResultRow) {
+        let harmful = row
+            .prediction
+            .as_ref()
+            .is_some_and(|prediction| !prediction.error_span_ids.is_empty());
+        self.count(row.status, row.cause.as_ref(), harmful);
+    }
+
+    /// Counts a row of any kind of result.
+    pub fn count(&mut self, status: Status, cause: Option<&Cause>, harmful: bool) {
         self.rows += 1;
-        let kind = row.cause.as_ref().map(|cause| cause.kind);
-        match row.status {
-            Status::Ok => {
-                let found = row.prediction.as_ref().is_some_and(|prediction| !prediction.error_span_ids.is_empty());
-                if found { self.harmful += 1 } else { self.clean += 1 }
-            }
+        let kind = cause.map(|cause| cause.kind);
+        match status {
+            Status::Ok if harmful => self.harmful += 1,
+            Status::Ok => self.clean += 1,
             Status::Failed => {
                 self.failed += 1;
                 self.unreadable += usize::from(kind == Some(CauseKind::Input));
@@ -109,14 +116,49 @@ mod tests {
 
     #[test]
     fn the_first_that_applies() {
-        let all = Tally { rows: 5, harmful: 1, clean: 1, failed: 1, unreadable: 0, refused: 1, not_run: 1, budget: 1 };
+        let all = Tally {
+            rows: 5,
+            harmful: 1,
+            clean: 1,
+            failed: 1,
+            unreadable: 0,
+            refused: 1,
+            not_run: 1,
+            budget: 1,
+        };
         assert_eq!(all.exit(true, true), Exit::Interrupted);
         assert_eq!(all.exit(false, true), Exit::Budget);
         assert_eq!(Tally { budget: 0, ..all }.exit(false, true), Exit::SomeNotOk);
-        assert_eq!(Tally { rows: 2, failed: 2, unreadable: 2, ..Tally::default() }.exit(false, true), Exit::Usage);
-        assert_eq!(Tally { rows: 2, failed: 2, unreadable: 1, ..Tally::default() }.exit(false, true), Exit::NoneOk);
-        let good = Tally { rows: 2, harmful: 1, clean: 1, ..Tally::default() };
-        assert_eq!((good.exit(false, true), good.exit(false, false)), (Exit::Harmful, Exit::Fine));
+        assert_eq!(
+            Tally {
+                rows: 2,
+                failed: 2,
+                unreadable: 2,
+                ..Tally::default()
+            }
+            .exit(false, true),
+            Exit::Usage
+        );
+        assert_eq!(
+            Tally {
+                rows: 2,
+                failed: 2,
+                unreadable: 1,
+                ..Tally::default()
+            }
+            .exit(false, true),
+            Exit::NoneOk
+        );
+        let good = Tally {
+            rows: 2,
+            harmful: 1,
+            clean: 1,
+            ..Tally::default()
+        };
+        assert_eq!(
+            (good.exit(false, true), good.exit(false, false)),
+            (Exit::Harmful, Exit::Fine)
+        );
         assert_eq!(Tally::default().exit(false, false), Exit::Usage);
     }
 }

@@ -3,16 +3,21 @@
 //! Arguments are read twice: as typed (clap structs, one file per verb) and as resolved
 //! ([`settings`]), which may look at the environment and at `.env`.
 
+mod align;
 mod bench;
 mod compare;
 mod data;
 mod doctor;
 mod eval;
 mod exit;
+mod import;
+mod judge;
 mod judges;
 mod localize;
+mod panel;
 mod printer;
 mod prompts;
+mod selftest;
 mod settings;
 
 use std::process::ExitCode;
@@ -60,6 +65,12 @@ enum LogFormat {
 enum Verb {
     /// Say which spans of a run did the harm, which was the first, and why
     Localize(localize::LocalizeArgs),
+    /// Turn logs of agent frameworks into rows of spans
+    Import(import::ImportArgs),
+    /// Judge turns of runs against their goals: JSONL in, JSONL out
+    Judge(judge::JudgeCommand),
+    /// Score turns against the goal by every tier: shared words, embeddings, judge
+    Align(align::AlignArgs),
     /// Score predictions against gold
     Eval(eval::EvalArgs),
     /// Show where two predictions differ, case by case
@@ -74,6 +85,8 @@ enum Verb {
     Prompts(prompts::PromptsVerb),
     /// Check an endpoint with one cheap call
     Doctor(doctor::DoctorArgs),
+    /// Try a judge: does it obey instructions planted in the run?
+    Selftest(selftest::SelftestArgs),
     /// Print a shell's completion script
     Completions {
         /// The shell
@@ -109,10 +122,14 @@ fn run(verb: Verb, printer: &mut Printer) -> anyhow::Result<Exit> {
         Verb::Localize(args) => localize::run(&args, printer),
         Verb::Bench(args) => bench::run(&args, printer),
         Verb::Data(verb) => data::run(&verb, printer),
+        Verb::Judge(args) => judge::run(&args, printer),
+        Verb::Align(args) => align::run(&args, printer),
         Verb::Prompts(verb) => prompts::run(&verb, printer),
+        Verb::Import(args) => printer.with_out(|out, err| import::run(&args, out, err)),
         Verb::Eval(args) => printer.with_out(|out, err| eval::run(&args, out, err)),
         Verb::Compare(args) => printer.with_out(|out, err| compare::run(&args, out, err)),
         Verb::Doctor(args) => doctor::run(&args, printer),
+        Verb::Selftest(args) => selftest::run(&args, printer),
         Verb::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "auditor", &mut script);

@@ -16,7 +16,9 @@ fn no_color() -> bool {
 /// True when an error is only that the reader of our output went away (`| head -1`).
 pub(super) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
-        cause.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+        cause
+            .downcast_ref::<std::io::Error>()
+            .is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
     })
 }
 
@@ -31,7 +33,10 @@ impl Printer {
     pub(super) fn new() -> Self {
         let stdout = std::io::stdout();
         let color = stdout.is_terminal() && !no_color();
-        Self { out: std::io::BufWriter::new(stdout), color }
+        Self {
+            out: std::io::BufWriter::new(stdout),
+            color,
+        }
     }
 
     /// A result, flushed so that a reader at the other end of a pipe sees it now.
@@ -47,7 +52,11 @@ impl Printer {
     ) -> anyhow::Result<Exit> {
         let code = command(&mut self.out, &mut std::io::stderr())?;
         self.out.flush()?;
-        Ok(if code == 0 { Exit::Fine } else { Exit::Usage })
+        Ok(match code {
+            0 => Exit::Fine,
+            4 => Exit::SomeNotOk,
+            _ => Exit::Usage,
+        })
     }
 
     /// Bytes as they are.

@@ -34,7 +34,10 @@ pub(super) fn run(verb: &PromptsVerb, printer: &mut Printer) -> anyhow::Result<E
             let prompts = Prompts::embedded()?;
             let texts = prompts.texts();
             if !force && let Some(name) = texts.keys().find(|name| dir.join(name.as_str()).exists()) {
-                anyhow::bail!("{} is there already; --force overwrites it", dir.join(name.as_str()).display());
+                anyhow::bail!(
+                    "{} is there already; --force overwrites it",
+                    dir.join(name.as_str()).display()
+                );
             }
             for (name, text) in texts {
                 files::write_atomic(&dir.join(name), text.as_bytes())?;

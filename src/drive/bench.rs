@@ -158,5 +158,8 @@ fn result<J: Judge>(
         usage,
         warnings: prepared.warnings.iter().cloned().chain(notes).collect(),
         judge: lane.session.judge.info(),
+        user: lane.settings.user.clone(),
+        spread: None,
+        second: None,
     }
 }

@@ -26,6 +26,8 @@ pub(super) struct Call<'a> {
     caller: &'a Caller,
     rendered: &'a Rendered,
     deadline: Instant,
+    /// Time from the first request to the deadline.
+    allowed: Duration,
     seed: u64,
     whole: &'a (dyn Fn(&str) -> bool + Sync),
     called: Called,
@@ -48,6 +50,7 @@ impl<'a> Call<'a> {
             caller,
             rendered,
             deadline,
+            allowed: deadline.saturating_duration_since(Instant::now()),
             whole,
             called: Called {
                 reply: Reply::Empty,
@@ -88,7 +91,12 @@ impl<'a> Call<'a> {
                 }
                 continue;
             }
-            line.settle(&turn.dialect);
+            match &outcome {
+                // A rate limit says nothing about the dialect. The pause begins before the gate opens,
+                // so that nobody slips through between.
+                Outcome::Retry(again) if again.pause => self.pause_all(again),
+                _ => line.settle(&turn.dialect),
+            }
             drop(turn);
             if let Some(reply) = self.judge(outcome).await {
                 return reply;
@@ -113,12 +121,21 @@ impl<'a> Call<'a> {
         Ok(())
     }
 
+    /// Other workers are spared the same answer, even when this call ends with it.
+    fn pause_all(&self, again: &Again) {
+        let policy = &self.caller.settings.retry;
+        if let Ok(wait) = policy.wait(self.retries, self.seed, again.after) {
+            self.caller.pause.extend(again.after.unwrap_or(wait));
+        }
+    }
+
     async fn attempt(&mut self, dialect: &Dialect) -> Outcome {
         let settings = &self.caller.settings;
         let request = encode(self.rendered, dialect, &settings.params);
         self.called.attempts += 1;
         self.log_request(&request);
         let started = Instant::now();
+        let allowed = settings.attempt.min(self.deadline.saturating_duration_since(started));
         let sending = self.caller.client.post(request.target, &request.body);
         let answer = match tokio::time::timeout_at(self.deadline, sending).await {
             Ok(answer) => answer,
@@ -148,7 +165,7 @@ impl<'a> Call<'a> {
                     cost_usd: settings.price.map(|_| 0.0),
                     ..Usage::default()
                 };
-                (self.with_limit(decode_transport(error, &facts)), usage)
+                (with_limit(decode_transport(error, &facts), allowed), usage)
             }
         };
         usage.ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
@@ -158,19 +175,6 @@ impl<'a> Call<'a> {
         self.log_attempt(answer.as_ref().ok().map(|exchange| exchange.status), &outcome, &usage);
         self.called.usage.add(&usage);
         outcome
-    }
-
-    /// A timeout names the seconds that were allowed.
-    fn with_limit(&self, outcome: Outcome) -> Outcome {
-        match outcome {
-            Outcome::Retry(mut again) if again.cause.kind == CauseKind::Timeout => {
-                let seconds = self.caller.settings.attempt.as_secs();
-                again.cause.limit = Some(seconds);
-                again.cause.message = format!("{} (time for one request: {seconds} s)", again.cause.message);
-                Outcome::Retry(again)
-            }
-            other => other,
-        }
     }
 
     fn step_down(&mut self, from: &Dialect, to: Dialect, why: &str) -> Option<Reply> {
@@ -247,13 +251,7 @@ impl<'a> Call<'a> {
         *count += 1;
         let spent = again.most.is_some_and(|most| *count >= most) || self.retries >= self.caller.settings.retry.retries;
         let cause = again.cause;
-        // Other workers are spared the same answer even when this call ends here.
         let wait = self.caller.settings.retry.wait(self.retries, self.seed, again.after);
-        if again.pause
-            && let Ok(wait) = wait
-        {
-            self.caller.pause.extend(again.after.unwrap_or(wait));
-        }
         if spent {
             return Some(self.give_up(cause));
         }
@@ -287,7 +285,6 @@ impl<'a> Call<'a> {
     }
 
     fn out_of_time(&self) -> Reply {
-        let seconds = self.caller.settings.call.as_secs();
         let cause = match self.last.clone() {
             Some(mut last) => {
                 last.message = format!("{}; no time is left for another try", last.message);
@@ -296,7 +293,7 @@ impl<'a> Call<'a> {
             None => {
                 let url = self.caller.client.endpoint().to_string();
                 let mut cause = Cause::new(CauseKind::Timeout, format!("{url}: the time for this question is over"));
-                cause.limit = Some(seconds);
+                cause.limit = Some(whole_seconds(self.allowed));
                 cause
             }
         };
@@ -310,7 +307,7 @@ impl<'a> Call<'a> {
         if cause.kind == CauseKind::Empty {
             return Reply::Empty;
         }
-        tracing::debug!(stage = %self.rendered.stage, "gave up: {}", cause.message);
+        tracing::debug!(stage = %self.rendered.stage, attempts = self.called.attempts, "gave up: {}", cause.message);
         Reply::GaveUp(cause)
     }
 
@@ -365,4 +362,21 @@ impl<'a> Call<'a> {
 fn seed_of(seed: u64, hash: &str) -> u64 {
     let head = hash.get(..16).and_then(|head| u64::from_str_radix(head, 16).ok());
     seed ^ head.unwrap_or_default()
+}
+
+/// A timeout names the seconds that were allowed.
+fn with_limit(outcome: Outcome, allowed: Duration) -> Outcome {
+    match outcome {
+        Outcome::Retry(mut again) if again.cause.kind == CauseKind::Timeout => {
+            again.cause.limit = Some(whole_seconds(allowed));
+            again.cause.message = format!("{} ({} s were allowed)", again.cause.message, whole_seconds(allowed));
+            Outcome::Retry(again)
+        }
+        other => other,
+    }
+}
+
+/// Seconds, rounded up.
+fn whole_seconds(time: Duration) -> u64 {
+    time.as_secs() + u64::from(time.subsec_nanos() > 0)
 }

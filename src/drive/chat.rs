@@ -77,6 +77,15 @@ impl ChatJudge {
         &self.caller
     }
 
+    /// Hash of a question as it is sent to this model: its messages, schema, model and parameters.
+    /// `None` when it cannot be rendered.
+    #[must_use]
+    pub fn sent_hash(&self, ask: &Ask) -> Option<String> {
+        (self.render)(ask)
+            .ok()
+            .map(|rendered| self.caller.request_hash(&rendered))
+    }
+
     fn run_state<T>(&self, id: &AskId, look: impl FnOnce(&mut RunState) -> T) -> T {
         let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
         while runs.len() > RUNS_KEPT {

@@ -422,10 +422,10 @@ mod tests {
 
     #[test]
     fn a_client_shows_no_key() {
-        let key = ApiKey::new("sk-secret-0123456789", "MY_KEY");
+        let key = ApiKey::new("sk-hidden-0123456789", "MY_KEY");
         let endpoint = Endpoint::parse("http://me:pw@127.0.0.1/v1").unwrap();
         let client = Client::new(endpoint, key.as_ref(), Duration::from_secs(1)).unwrap();
         let shown = format!("{client:?} {:?}", client.redactor());
-        assert!(!shown.contains("secret") && !shown.contains("pw"), "{shown}");
+        assert!(!shown.contains("hidden") && !shown.contains("pw"), "{shown}");
     }
 }

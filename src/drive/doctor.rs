@@ -35,7 +35,7 @@ pub struct Diagnosis {
     pub window: Option<u64>,
     /// Models offered, when the endpoint lists them.
     pub models: Option<Vec<String>>,
-    /// Milliseconds of the last request.
+    /// Milliseconds of a request, on average.
     pub latency_ms: u64,
     /// What the check used.
     pub usage: Usage,

@@ -95,6 +95,7 @@ fn input_tokens(ask: &Ask) -> u64 {
         Question::Bare(question) => shown(&question.view),
         Question::Seeker(question) => question.packet.chars(),
         Question::Tracer(question) => question.packet.chars(),
+        Question::Gd(question) => question.run.spans().iter().map(|span| span.text.len()).sum(),
     };
     PROMPT_TOKENS + chars as u64 / CHARS_A_TOKEN
 }

@@ -28,7 +28,13 @@ impl Judge for OfflineJudge {
             Answer::Reply { reply, .. } => reply::to_text(reply),
             _ => String::new(),
         };
-        Judged { answer, usage: Usage::default(), text, request_hash: self.request_hash(ask), notes: Vec::new() }
+        Judged {
+            answer,
+            usage: Usage::default(),
+            text,
+            request_hash: self.request_hash(ask),
+            notes: Vec::new(),
+        }
     }
 
     fn request_hash(&self, ask: &Ask) -> String {
@@ -36,6 +42,11 @@ impl Judge for OfflineJudge {
     }
 
     fn info(&self) -> JudgeInfo {
-        JudgeInfo { kind: JudgeKind::Offline, model: None, endpoint: None, dialect: None }
+        JudgeInfo {
+            kind: JudgeKind::Offline,
+            model: None,
+            endpoint: None,
+            dialect: None,
+        }
     }
 }

@@ -19,7 +19,10 @@ pub fn answer_from(id: &AskId, outcome: &Outcome, text: &str) -> Answer {
     match outcome {
         Outcome::Reply => read_reply(id, text),
         Outcome::Truncated { limit } => Answer::Truncated { limit: *limit },
-        Outcome::Overflow { limit, needed } => Answer::Overflow { limit: *limit, needed: *needed },
+        Outcome::Overflow { limit, needed } => Answer::Overflow {
+            limit: *limit,
+            needed: *needed,
+        },
         Outcome::Refused { code } => Answer::Refused { code: code.clone() },
         Outcome::GaveUp { cause } => Answer::GaveUp(cause.clone()),
     }
@@ -30,7 +33,10 @@ pub fn answer_from(id: &AskId, outcome: &Outcome, text: &str) -> Answer {
 pub fn read_reply(id: &AskId, text: &str) -> Answer {
     match read_text(id, text) {
         Ok((reply, notes)) => Answer::Reply { reply, notes },
-        Err(error) => Answer::Unreadable { text: text.to_owned(), error },
+        Err(error) => Answer::Unreadable {
+            text: text.to_owned(),
+            error,
+        },
     }
 }
 
@@ -39,7 +45,12 @@ pub fn read_reply(id: &AskId, text: &str) -> Answer {
 /// # Errors
 /// What is wrong with the text, in words its judge can act on.
 pub fn read_text(id: &AskId, text: &str) -> Result<(StageReply, Vec<Warning>), String> {
-    let reading = if id.method == Method::Paper { Reading::Published } else { Reading::Tolerant };
+    // The published pipeline has no goal-drift stage, so there is no published reading of one.
+    let reading = if id.method == Method::Paper && id.stage != Stage::Gd {
+        Reading::Published
+    } else {
+        Reading::Tolerant
+    };
     match reply::read(id.stage, reading, text) {
         Ok((reply, notes)) => Ok((reply, notes.into_iter().map(|note| note.in_stage(id.stage)).collect())),
         Err(misfit) => Err(misfit.to_string()),
@@ -52,7 +63,10 @@ pub fn outcome_of(answer: &Answer) -> Outcome {
     match answer {
         Answer::Reply { .. } | Answer::Unreadable { .. } => Outcome::Reply,
         Answer::Truncated { limit } => Outcome::Truncated { limit: *limit },
-        Answer::Overflow { limit, needed } => Outcome::Overflow { limit: *limit, needed: *needed },
+        Answer::Overflow { limit, needed } => Outcome::Overflow {
+            limit: *limit,
+            needed: *needed,
+        },
         Answer::Refused { code } => Outcome::Refused { code: code.clone() },
         Answer::GaveUp(cause) => Outcome::GaveUp { cause: cause.clone() },
     }
@@ -70,8 +84,16 @@ pub struct ReplayJudge {
 impl ReplayJudge {
     /// A judge over the answers of a recording, made with `prompts` by `model`.
     #[must_use]
-    pub fn new(answers: BTreeMap<AskId, AnswerRecord>, prompts: std::sync::Arc<Prompts>, model: Option<String>) -> Self {
-        Self { answers, prompts, model }
+    pub fn new(
+        answers: BTreeMap<AskId, AnswerRecord>,
+        prompts: std::sync::Arc<Prompts>,
+        model: Option<String>,
+    ) -> Self {
+        Self {
+            answers,
+            prompts,
+            model,
+        }
     }
 }
 
@@ -80,7 +102,11 @@ impl Judge for ReplayJudge {
         let request_hash = self.request_hash(ask);
         let gone = |message: String| Answer::GaveUp(Cause::new(CauseKind::Internal, message));
         let (answer, text, notes) = match self.answers.get(&ask.id) {
-            None => (gone(format!("the recording holds no answer to question {}", ask.id)), String::new(), Vec::new()),
+            None => (
+                gone(format!("the recording holds no answer to question {}", ask.id)),
+                String::new(),
+                Vec::new(),
+            ),
             Some(record) if record.request_hash != request_hash => {
                 let message = format!(
                     "the recorded answer to {} was given to another request: the run's text, the prompts or the settings differ",
@@ -94,7 +120,13 @@ impl Judge for ReplayJudge {
                 record.notes.clone(),
             ),
         };
-        Judged { answer, usage: Usage::default(), text, request_hash, notes }
+        Judged {
+            answer,
+            usage: Usage::default(),
+            text,
+            request_hash,
+            notes,
+        }
     }
 
     fn request_hash(&self, ask: &Ask) -> String {
@@ -102,7 +134,12 @@ impl Judge for ReplayJudge {
     }
 
     fn info(&self) -> JudgeInfo {
-        JudgeInfo { kind: JudgeKind::Replay, model: self.model.clone(), endpoint: None, dialect: None }
+        JudgeInfo {
+            kind: JudgeKind::Replay,
+            model: self.model.clone(),
+            endpoint: None,
+            dialect: None,
+        }
     }
 }
 
@@ -138,22 +175,30 @@ impl ScriptedJudge {
     pub fn parse(script: &str, prompts: std::sync::Arc<Prompts>) -> Result<Self, String> {
         let mut lines = Vec::new();
         for (number, line) in script.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-            let parsed: ScriptLine = serde_json::from_str(line).map_err(|error| format!("line {}: {error}", number + 1))?;
+            let parsed: ScriptLine =
+                serde_json::from_str(line).map_err(|error| format!("line {}: {error}", number + 1))?;
             let given = [parsed.reply.is_some(), parsed.text.is_some(), parsed.outcome.is_some()];
             if given.iter().filter(|given| **given).count() != 1 {
                 return Err(format!("line {}: wants one of `reply`, `text`, `outcome`", number + 1));
             }
             lines.push(Some(parsed));
         }
-        Ok(Self { lines: Mutex::new(lines), prompts })
+        Ok(Self {
+            lines: Mutex::new(lines),
+            prompts,
+        })
     }
 
     fn take(&self, id: &AskId) -> Option<ScriptLine> {
         let mut lines = self.lines.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let fits = |line: &ScriptLine| {
-            line.stage.is_none_or(|stage| stage == id.stage) && line.case_id.as_ref().is_none_or(|case| *case == id.case_id)
+            line.stage.is_none_or(|stage| stage == id.stage)
+                && line.case_id.as_ref().is_none_or(|case| *case == id.case_id)
         };
-        lines.iter_mut().find(|line| line.as_ref().is_some_and(fits)).and_then(Option::take)
+        lines
+            .iter_mut()
+            .find(|line| line.as_ref().is_some_and(fits))
+            .and_then(Option::take)
     }
 }
 
@@ -165,13 +210,27 @@ impl Judge for ScriptedJudge {
                 let message = format!("the script has no line left for question {}", ask.id);
                 (Answer::GaveUp(Cause::new(CauseKind::Internal, message)), String::new())
             }
-            Some(ScriptLine { outcome: Some(outcome), .. }) => (answer_from(&ask.id, &outcome, ""), String::new()),
+            Some(ScriptLine {
+                outcome: Some(outcome), ..
+            }) => (answer_from(&ask.id, &outcome, ""), String::new()),
             Some(line) => {
-                let text = line.text.or_else(|| line.reply.map(|reply| reply.to_string())).unwrap_or_default();
+                let text = line
+                    .text
+                    .or_else(|| line.reply.map(|reply| reply.to_string()))
+                    .unwrap_or_default();
                 (read_reply(&ask.id, &text), text)
             }
         };
-        Judged { answer, usage: Usage { calls: 1, ..Usage::default() }, text, request_hash, notes: Vec::new() }
+        Judged {
+            answer,
+            usage: Usage {
+                calls: 1,
+                ..Usage::default()
+            },
+            text,
+            request_hash,
+            notes: Vec::new(),
+        }
     }
 
     fn request_hash(&self, ask: &Ask) -> String {
@@ -179,6 +238,11 @@ impl Judge for ScriptedJudge {
     }
 
     fn info(&self) -> JudgeInfo {
-        JudgeInfo { kind: JudgeKind::Scripted, model: None, endpoint: None, dialect: None }
+        JudgeInfo {
+            kind: JudgeKind::Scripted,
+            model: None,
+            endpoint: None,
+            dialect: None,
+        }
     }
 }

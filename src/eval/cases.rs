@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::notes::Notes;
-use crate::trajectory::Gold;
+use crate::trajectory::{Gold, Span, Trajectory};
 
 /// A span of a run by number: below the run's span count it is the span's position, above it an
 /// id that the run's span list does not have.
@@ -235,7 +235,7 @@ impl CaseSet {
     /// Gives the span ids of a run, for gold rows that come without spans. Call before [`Self::push`].
     pub fn push_spans(&mut self, case_id: &str, span_ids: Vec<String>) {
         if !span_ids.is_empty() {
-            let shared = self.share(span_ids);
+            let (shared, _) = self.share(span_ids);
             self.data.insert(case_id.to_owned(), shared);
         }
     }
@@ -255,13 +255,12 @@ impl CaseSet {
         let spans = if gold.span_ids.is_empty() {
             self.data.get(&gold.case_id).cloned()
         } else {
-            Some(self.share(gold.span_ids))
+            let (spans, repeated) = self.share(gold.span_ids);
+            if repeated {
+                self.notes.add("duplicate_span_ids", &gold.case_id);
+            }
+            Some(spans)
         };
-        if let Some(spans) = &spans
-            && has_duplicate(spans)
-        {
-            self.notes.add("duplicate_span_ids", &gold.case_id);
-        }
         if spans.is_none() {
             self.notes.add("no_spans", &gold.case_id);
         }
@@ -316,16 +315,22 @@ impl CaseSet {
         self.cases.push(case);
     }
 
-    fn share(&mut self, span_ids: Vec<String>) -> Arc<SpanIds> {
+    /// The look-up of these ids. Repeated ids get the names that [`Trajectory`] gives them, which
+    /// are the names that results know them by; the second part says that there were some.
+    fn share(&mut self, span_ids: Vec<String>) -> (Arc<SpanIds>, bool) {
         use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
         let key = BuildHasherDefault::<DefaultHasher>::default().hash_one(&span_ids);
         let known = self.shared.entry(key).or_default();
         if let Some(found) = known.iter().find(|found| found.in_order == span_ids) {
-            return Arc::clone(found);
+            return (Arc::clone(found), false);
         }
-        let fresh = Arc::new(SpanIds::new(span_ids));
+        let fresh = SpanIds::new(span_ids);
+        if has_duplicate(&fresh) {
+            return (Arc::new(SpanIds::new(distinct(fresh.in_order))), true);
+        }
+        let fresh = Arc::new(fresh);
         known.push(Arc::clone(&fresh));
-        fresh
+        (fresh, false)
     }
 
     /// Keeps the runs that `keep` says, and forgets the others. To be called before predictions are read.
@@ -388,6 +393,13 @@ impl CaseSet {
     pub(super) fn case_mut(&mut self, number: usize) -> Option<&mut Case> {
         self.cases.get_mut(number)
     }
+}
+
+/// The ids as [`Trajectory`] makes them unique.
+fn distinct(ids: Vec<String>) -> Vec<String> {
+    let spans = ids.into_iter().map(|id| Span { id, ..Span::default() });
+    let (run, _) = Trajectory::new("", "", spans.collect());
+    run.spans().iter().map(|span| span.id.clone()).collect()
 }
 
 fn has_duplicate(spans: &SpanIds) -> bool {

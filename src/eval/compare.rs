@@ -223,7 +223,8 @@ impl Comparison {
         let mut table = Table::new(
             format!("The {} runs on which they differ", self.cases.len()),
             &["run", "better", "gold", "first", "second", "first F1", "second F1"],
-        );
+        )
+        .with_words(5);
         let side = |answer: &SideAnswer| match answer.status {
             Status::Ok if answer.error_span_ids.is_empty() => "none".to_owned(),
             Status::Ok => answer.error_span_ids.join(" "),

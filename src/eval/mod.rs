@@ -20,6 +20,7 @@ mod compare;
 mod evaluate;
 mod interval;
 mod leaderboard;
+mod long;
 mod notes;
 mod paired;
 pub mod plot;

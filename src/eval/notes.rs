@@ -79,7 +79,9 @@ fn message(code: &'static str) -> &'static str {
         "unlabelled" => "gold rows without any label, left out: unlabelled is not clean",
         "no_gold_id" => "gold rows without an id, left out",
         "duplicate_gold" => "gold rows that repeat a run's id: the last one counts",
-        "duplicate_span_ids" => "runs in which spans share an id: that id means the first of them",
+        "duplicate_span_ids" => {
+            "runs in which spans share an id: it means the first of them, and `#2`, `#3` … the others"
+        }
         "repeated_gold_spans" => "runs whose label lists a span twice: counted once",
         "unknown_gold_spans" => "labelled spans that the run does not have: they count as gold that nobody can find",
         "no_spans" => {

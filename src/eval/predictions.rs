@@ -133,10 +133,10 @@ impl Prediction {
         for (code, detail) in &row.odd {
             self.notes.add(code, &format!("{}: {detail}", row.case_id));
         }
-        if let Some(method) = row.method {
-            if self.method.get_or_insert_with(|| method.clone()) != &method {
-                self.notes.add("mixed_methods", &format!("{}: {method}", row.case_id));
-            }
+        if let Some(method) = row.method
+            && self.method.get_or_insert_with(|| method.clone()) != &method
+        {
+            self.notes.add("mixed_methods", &format!("{}: {method}", row.case_id));
         }
         let Some(number) = cases.find(&row.case_id) else {
             self.extra += 1;

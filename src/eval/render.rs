@@ -60,7 +60,13 @@ impl Evaluation {
     /// The tables for people.
     #[must_use]
     pub fn tables(&self) -> Vec<Table> {
-        let mut tables = vec![self.headline(), self.scored_only(), self.counts(), self.first_errors()];
+        let mut tables = vec![
+            self.headline(),
+            self.scored_only(),
+            self.counts(),
+            self.first_errors(),
+            self.over_spans(),
+        ];
         tables.extend(self.breakdowns());
         tables.extend(self.error_types());
         tables.push(paired_table(self.paired.iter()));
@@ -71,7 +77,8 @@ impl Evaluation {
         tables
     }
 
-    fn rows(&self) -> impl Iterator<Item = &RowScores> {
+    /// Judges, then trivial rows.
+    pub(super) fn rows(&self) -> impl Iterator<Item = &RowScores> {
         self.predictions.iter().chain(&self.trivial)
     }
 
@@ -139,6 +146,35 @@ impl Evaluation {
         table
     }
 
+    fn over_spans(&self) -> Table {
+        let head = [
+            "spans",
+            "Micro-P",
+            "Micro-R",
+            "Micro-F1",
+            "predicted a run",
+            "gold a run",
+        ];
+        let mut table = Table::new(
+            "Over all spans (headline; predicted a run: of runs with a prediction)",
+            &head,
+        );
+        for row in self.rows() {
+            let s = &row.headline;
+            let with = |value: f64, metric: &str| with_interval(value, s.intervals.get(metric));
+            let numbers = [
+                with(s.micro_precision, "micro_precision"),
+                with(s.micro_recall, "micro_recall"),
+                with(s.micro_f1, "micro_f1"),
+                s.mean_predicted_spans
+                    .map_or_else(|| DASH.to_owned(), |mean| format!("{mean:.2}")),
+                format!("{:.2}", s.mean_gold_spans),
+            ];
+            table.rows.push(cells(&row.name, numbers));
+        }
+        table
+    }
+
     /// One table a key, for the judges and the trivial row that leads by first-error accuracy.
     fn breakdowns(&self) -> Vec<Table> {
         let lead = self.trivial.iter().rev().max_by(|a, b| {
@@ -161,7 +197,7 @@ impl Evaluation {
                 "Micro-R",
                 "flagged",
             ];
-            let mut table = Table::new(format!("By {} (headline)", breakdown.key), &head);
+            let mut table = Table::new(format!("By {} (headline)", breakdown.key), &head).with_words(2);
             for group in 0..breakdown.groups.len() {
                 for row in &shown {
                     let Some(group) = row.breakdowns.get(at).and_then(|found| found.groups.get(group)) else {
@@ -190,7 +226,8 @@ impl Evaluation {
         let mut table = Table::new(
             "Recall by annotated error type (headline)",
             &["error type", "row", "found", "recall"],
-        );
+        )
+        .with_words(2);
         for row in &self.predictions {
             for kind in &row.error_types {
                 let found = format!("{} of {}", kind.recall.k, kind.recall.n);
@@ -201,80 +238,6 @@ impl Evaluation {
         }
         table.rows.sort_by(|a, b| a.first().cmp(&b.first()));
         (!table.rows.is_empty()).then_some(table)
-    }
-
-    /// Every number as `row,basis,key,group,metric,value,low,high,n`, shares in [0, 1].
-    #[must_use]
-    pub fn long_csv(&self) -> String {
-        let mut table = Table::new(
-            "",
-            &["row", "basis", "key", "group", "metric", "value", "low", "high", "n"],
-        );
-        for row in self.rows() {
-            long_scores(&mut table, [&row.name, "headline", "", ""], &row.headline);
-            if let Some(scores) = &row.scored_only {
-                long_scores(&mut table, [&row.name, "scored_only", "", ""], scores);
-            }
-            let c = row.counts;
-            let counts = [
-                ("gold", c.gold),
-                ("ok", c.ok),
-                ("failed", c.failed),
-                ("refused", c.refused),
-                ("not_run", c.not_run),
-                ("missing", c.missing),
-                ("extra", c.extra),
-            ];
-            for (metric, count) in counts {
-                long_row(
-                    &mut table,
-                    [&row.name, "counts", "", ""],
-                    metric,
-                    [Some(count as f64), None, None],
-                    c.gold,
-                );
-            }
-            for breakdown in &row.breakdowns {
-                for group in &breakdown.groups {
-                    long_scores(
-                        &mut table,
-                        [&row.name, "headline", &breakdown.key, &group.value],
-                        &group.scores,
-                    );
-                }
-            }
-            for kind in &row.error_types {
-                let place = [row.name.as_str(), "headline", "error_type", kind.error_type.as_str()];
-                long_rate(&mut table, place, "recall", &kind.recall);
-            }
-        }
-        for pair in &self.paired {
-            let name = format!("{} − {}", pair.a, pair.b);
-            for (metric, difference) in [
-                ("first_error_accuracy", pair.first_error_accuracy),
-                ("macro_f1", pair.macro_f1),
-            ] {
-                if let Some(Difference { value, interval, .. }) = difference {
-                    let ends = interval.map_or([None, None], |interval| [Some(interval.low), Some(interval.high)]);
-                    let [low, high] = ends;
-                    long_row(
-                        &mut table,
-                        [&name, "difference", "", ""],
-                        metric,
-                        [Some(value), low, high],
-                        self.gold.runs,
-                    );
-                }
-            }
-            long_row(
-                &mut table,
-                [&name, "difference", "", ""],
-                "mcnemar_p",
-                [Some(pair.mcnemar.p), None, None],
-                self.gold.runs,
-            );
-        }
-        table.csv()
     }
 }
 
@@ -299,31 +262,27 @@ pub(super) fn paired_table<'a>(pairs: impl Iterator<Item = &'a Paired>) -> Table
     let mut table = Table::new(
         "Paired, on the same runs (headline): bootstrap of the difference; McNemar, exact, on the first error",
         &head,
-    );
+    )
+    .with_words(2);
     table.rows = pairs.map(paired_row).collect();
     table
 }
 
 /// A table for [`scores_row`]s.
 pub(super) fn scores_table(title: impl Into<String>) -> Table {
-    Table::new(
-        title,
-        &[
-            "row",
-            "n",
-            "FEA",
-            "±1",
-            "±2",
-            "Macro-F1",
-            "P",
-            "R",
-            "Micro-F1",
-            "Micro-P",
-            "Micro-R",
-            "exact set",
-            "spans (gold)",
-        ],
-    )
+    let head = [
+        "row",
+        "n",
+        "FEA",
+        "±1",
+        "±2",
+        "Macro-F1",
+        "P",
+        "R",
+        "Micro-F1",
+        "exact set",
+    ];
+    Table::new(title, &head)
 }
 
 /// Scores as a row.
@@ -338,15 +297,7 @@ pub(super) fn scores_row(name: &str, s: &Scores) -> Vec<String> {
         percent(s.macro_precision),
         percent(s.macro_recall),
         percent(s.micro_f1),
-        percent(s.micro_precision),
-        percent(s.micro_recall),
         percent(s.exact_set_rate),
-        format!(
-            "{} ({:.2})",
-            s.mean_predicted_spans
-                .map_or_else(|| DASH.to_owned(), |mean| format!("{mean:.2}")),
-            s.mean_gold_spans
-        ),
     ];
     cells(name, numbers)
 }
@@ -420,7 +371,8 @@ fn agreement_tables(agreement: &Agreement) -> [Table; 2] {
             agreement.runs
         ),
         &["first", "second", "Cohen's κ", "spans", "same first span"],
-    );
+    )
+    .with_words(2);
     for pair in &agreement.pairs {
         let numbers = [
             pair.b.clone(),
@@ -446,50 +398,4 @@ fn agreement_tables(agreement: &Agreement) -> [Table; 2] {
         ));
     }
     [pairs, levels]
-}
-
-fn long_row(table: &mut Table, place: [&str; 4], metric: &str, numbers: [Option<f64>; 3], n: u64) {
-    let mut row: Vec<String> = place.iter().map(|cell| (*cell).to_owned()).collect();
-    row.push(metric.to_owned());
-    row.extend(numbers.map(|number| number.map_or_else(String::new, |number| number.to_string())));
-    row.push(n.to_string());
-    table.rows.push(row);
-}
-
-fn long_rate(table: &mut Table, place: [&str; 4], metric: &str, rate: &Rate) {
-    long_row(table, place, metric, [rate.value, rate.low, rate.high], rate.n);
-}
-
-fn long_scores(table: &mut Table, place: [&str; 4], s: &Scores) {
-    let values = [
-        ("first_error_accuracy", Some(s.first_error_accuracy)),
-        (
-            "first_error_accuracy_list_order",
-            Some(s.first_error_accuracy_list_order),
-        ),
-        ("within_1", s.within_1),
-        ("within_2", s.within_2),
-        ("macro_precision", Some(s.macro_precision)),
-        ("macro_recall", Some(s.macro_recall)),
-        ("macro_f1", Some(s.macro_f1)),
-        ("micro_precision", Some(s.micro_precision)),
-        ("micro_recall", Some(s.micro_recall)),
-        ("micro_f1", Some(s.micro_f1)),
-        ("exact_set_rate", Some(s.exact_set_rate)),
-        ("mean_gold_spans", Some(s.mean_gold_spans)),
-        ("mean_predicted_spans", s.mean_predicted_spans),
-    ];
-    for (metric, value) in values {
-        let interval = s.intervals.get(metric);
-        long_row(
-            table,
-            place,
-            metric,
-            [value, interval.map(|i| i.low), interval.map(|i| i.high)],
-            s.n,
-        );
-    }
-    long_rate(table, place, "first_too_early", &s.first_too_early);
-    long_rate(table, place, "first_too_late", &s.first_too_late);
-    long_rate(table, place, "false_alarm", &s.false_alarm);
 }

@@ -107,7 +107,7 @@ fn best_constant(cases: &[Case]) -> Rule {
         tally_position(&mut end, from_end as usize, first == 0);
     }
     let (at_start, at_end) = (best_of(&start), best_of(&end));
-    if at_start.1 > at_end.1 {
+    if at_start.1 >= at_end.1 {
         Rule::FromStart(at_start.0)
     } else {
         Rule::FromEnd(at_end.0)

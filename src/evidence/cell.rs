@@ -74,7 +74,7 @@ fn next_cut(text: &str, from: Place) -> Option<Place> {
         }
         if length >= MIN_CELL_CHARS {
             // Without any good place the cut goes before a character that can begin a text.
-            if !is_combining_mark(c) {
+            if c.is_ascii() || !is_combining_mark(c) {
                 hard = Some(here);
             }
             if let Some(quality) = break_after(previous, c)

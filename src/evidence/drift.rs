@@ -23,6 +23,9 @@ const MAX_CONSTRAINTS: usize = 12;
 const LEAST_SHARE: f64 = 0.2;
 /// Hits of each claim that come before any context.
 const FIRST_HITS: usize = 2;
+/// Share of the budget, in hundredths, that the claims' own spans may fill: with very many of them
+/// there must still be room for what the search finds.
+const OWN_PERCENT: usize = 90;
 /// Share of the budget, in hundredths, that hits may fill before context gets its turn.
 const HITS_PERCENT: usize = 75;
 /// Cells of context on either side of what was fetched.
@@ -31,7 +34,7 @@ const CONTEXT_CELLS: usize = 3;
 /// the Claim Keeper has had the whole run: more would send everything twice over.
 const RUN_PERCENT: usize = 55;
 /// Below this many Unicode scalar values a run is sent whole.
-const SMALL_RUN_CHARS: usize = 6000;
+const SMALL_RUN_CHARS: usize = 8000;
 
 /// Unicode scalar values of a packet of `drift` unless the user says otherwise: a share of the run,
 /// never more than a published packet holds.
@@ -334,16 +337,16 @@ fn choose<'run>(
     let stated: Vec<usize> = last.into_iter().chain(own.iter().flatten().copied()).collect();
     let main: Vec<Vec<usize>> = owners.iter().map(Owner::main_hits).collect();
     let things: Vec<Vec<usize>> = owners.iter().map(Owner::thing_hits).collect();
-    // Without this a run with very many uses of its claims would have no room for a hit.
+    let own_budget = budget.saturating_mul(OWN_PERCENT) / 100;
     let hits_budget = budget.saturating_mul(HITS_PERCENT) / 100;
 
     taken.take_in_turns(vec![last.into_iter().collect()], 1, budget);
-    taken.take_in_turns(own, usize::MAX, hits_budget);
+    taken.take_in_turns(own, usize::MAX, own_budget);
     let others = other_seeds
         .iter()
         .filter_map(|&span| last_cell(searchable, span))
         .collect();
-    taken.take_in_turns(vec![others], usize::MAX, hits_budget);
+    taken.take_in_turns(vec![others], usize::MAX, own_budget);
     taken.take_in_turns(main.clone(), FIRST_HITS, budget);
     taken.take_around(&stated, 1);
     taken.take_in_turns(things, usize::MAX, hits_budget);

@@ -39,10 +39,18 @@ fn plain(c: char) -> char {
     }
 }
 
+/// Han characters and Hangul syllables, which never join the character before them; asked first,
+/// because the table of marks is slow.
+fn is_caseless_letter(c: char) -> bool {
+    matches!(c, '\u{3400}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7A3}')
+}
+
 /// True for a character that changes the one before it.
 fn joins_previous(c: char) -> bool {
     // The vowel and final jamo of Hangul are letters, but compose with the letter before them.
-    !c.is_ascii() && (is_combining_mark(c) || matches!(c, '\u{1160}'..='\u{11FF}' | '\u{FF9E}' | '\u{FF9F}'))
+    !c.is_ascii()
+        && !is_caseless_letter(c)
+        && (is_combining_mark(c) || matches!(c, '\u{1160}'..='\u{11FF}' | '\u{FF9E}' | '\u{FF9F}'))
 }
 
 /// Folds a text and hands on each folded character with the bytes of `text` it stands for.
@@ -55,18 +63,32 @@ pub(super) fn fold(text: &str, marks: Marks, mut emit: impl FnMut(char, Range<us
         }
         after_space = space;
     };
-    let mut chars = text.char_indices().peekable();
-    while let Some((start, c)) = chars.next() {
-        let mut end = start + c.len_utf8();
-        let mut alone = true;
-        while let Some(&(at, next)) = chars.peek() {
-            if !joins_previous(next) {
-                break;
-            }
-            alone = false;
-            end = at + next.len_utf8();
-            chars.next();
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        let start = at;
+        // An ASCII character before another stands alone.
+        if byte.is_ascii() && bytes.get(at + 1).is_none_or(u8::is_ascii) {
+            at += 1;
+            emit(
+                if byte == b'`' {
+                    '\''
+                } else {
+                    char::from(byte.to_ascii_lowercase())
+                },
+                start..at,
+            );
+            continue;
         }
+        let mut chars = text.get(at..).unwrap_or("").chars();
+        let Some(c) = chars.next() else { return };
+        let mut alone = true;
+        let mut end = at + c.len_utf8();
+        for next in chars.take_while(|&next| joins_previous(next)) {
+            alone = false;
+            end += next.len_utf8();
+        }
+        at = end;
         if alone && c.is_ascii() {
             emit(if c == '`' { '\'' } else { c.to_ascii_lowercase() }, start..end);
         } else if alone && is_caseless_block(c) && !is_compatibility_form(c) {

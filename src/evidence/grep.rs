@@ -6,9 +6,9 @@
 
 use std::collections::HashMap;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use memchr::memmem;
 
+use super::scan::Scanner;
 use super::words::{in_published_term, is_published_space, push_lower};
 
 /// Fewest Unicode scalar values of a search term (released code).
@@ -128,15 +128,8 @@ impl QueryBook {
     /// Counts every term of the book in every chunk, in one pass.
     pub(super) fn count<'book>(&'book self, haystack: &'book Haystack) -> Counts<'book> {
         let mut by_term = vec![Vec::new(); self.terms.len()];
-        let automaton = AhoCorasick::builder()
-            .match_kind(MatchKind::Standard)
-            .kind(Some(AhoCorasickKind::DFA))
-            .build(&self.terms);
-        match automaton {
-            Ok(automaton) => count_by_automaton(&automaton, haystack, &mut by_term),
-            // Only queries of many megabytes together are too much for an automaton.
-            Err(_) => count_one_by_one(&self.terms, haystack, &mut by_term),
-        }
+        let scanner = Scanner::new(self.terms.iter().map(String::as_str));
+        count_terms(&scanner, haystack, &mut by_term);
         Counts {
             book: self,
             haystack,
@@ -152,37 +145,25 @@ struct Posting {
     count: u64,
 }
 
-fn count_by_automaton(automaton: &AhoCorasick, haystack: &Haystack, by_term: &mut [Vec<Posting>]) {
+fn count_terms(scanner: &Scanner, haystack: &Haystack, by_term: &mut [Vec<Posting>]) {
     // Where the last counted occurrence of each term ends, in the haystack as a whole: chunks lie
     // in it one after the other, so that nothing has to be reset between them.
     let mut free_from = vec![0_usize; by_term.len()];
     for index in 0..haystack.len() {
         let base = haystack.bounds.get(index).copied().unwrap_or(0);
-        for found in automaton.find_overlapping_iter(haystack.chunk(index)) {
-            let term = found.pattern().as_usize();
+        scanner.scan(haystack.chunk(index), |term, found| {
             let (Some(free), Some(postings)) = (free_from.get_mut(term), by_term.get_mut(term)) else {
-                continue;
+                return;
             };
-            if base + found.start() < *free {
-                continue;
+            if base + found.start < *free {
+                return;
             }
-            *free = base + found.end();
+            *free = base + found.end;
             match postings.last_mut() {
                 Some(last) if last.chunk == index => last.count += 1,
                 _ => postings.push(Posting { chunk: index, count: 1 }),
             }
-        }
-    }
-}
-
-fn count_one_by_one(terms: &[String], haystack: &Haystack, by_term: &mut [Vec<Posting>]) {
-    for (term, postings) in terms.iter().zip(by_term) {
-        for index in 0..haystack.len() {
-            let count = haystack.chunk(index).matches(term.as_str()).count() as u64;
-            if count > 0 {
-                postings.push(Posting { chunk: index, count });
-            }
-        }
+        });
     }
 }
 
@@ -302,17 +283,5 @@ mod tests {
             let direct: Vec<u64> = texts.iter().map(|text| score(text, &query)).collect();
             prop_assert_eq!(fast(&texts, &[query]), vec![direct]);
         }
-    }
-
-    #[test]
-    fn terms_too_many_for_an_automaton_are_counted_one_by_one() {
-        let texts: Vec<String> = ["aaaaaa", "the artist", ""].map(str::to_owned).to_vec();
-        let haystack = Haystack::new(texts.iter().map(String::as_str), 0);
-        let mut book = QueryBook::default();
-        book.enter("aaa art");
-        let mut by_term = vec![Vec::new(); 2];
-        count_one_by_one(&book.terms, &haystack, &mut by_term);
-        let flat: Vec<(usize, u64)> = by_term.concat().iter().map(|p| (p.chunk, p.count)).collect();
-        assert_eq!(flat, [(0, 2), (1, 1)]);
     }
 }

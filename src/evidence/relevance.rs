@@ -4,10 +4,9 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
-
 use super::cell::{Cell, cut};
 use super::fold::{Marks, fold, folded};
+use super::scan::Scanner;
 use super::terms::{is_telling, is_word_char, terms};
 use crate::trajectory::Trajectory;
 
@@ -79,6 +78,14 @@ impl Searchable {
     }
 
     fn is_word_edge(&self, at: usize) -> bool {
+        let bytes = self.text.as_bytes();
+        if let (Some(&before), Some(&after)) = (at.checked_sub(1).and_then(|at| bytes.get(at)), bytes.get(at))
+            && before.is_ascii()
+            && !is_word_char(char::from(before))
+            && after.is_ascii()
+        {
+            return true;
+        }
         let before = self.text.get(..at).and_then(|text| text.chars().next_back());
         let after = self.text.get(at..).and_then(|text| text.chars().next());
         let inside = before.is_some_and(is_word_char) && after.is_some_and(is_word_char);
@@ -166,10 +173,7 @@ impl Queries {
             searchable,
             postings: vec![Vec::new(); self.patterns.len()],
         };
-        let automaton = AhoCorasick::builder()
-            .match_kind(MatchKind::Standard)
-            .kind(Some(AhoCorasickKind::DFA))
-            .build(self.patterns.iter().map(|(text, _)| text));
+        let scanner = Scanner::new(self.patterns.iter().map(|(text, _)| text.as_str()));
         for (position, cells) in searchable.by_span.iter().enumerate() {
             let (Some(&start), Some(&end)) = (
                 searchable.span_starts.get(position),
@@ -179,23 +183,11 @@ impl Queries {
             };
             let text = searchable.text.get(start..end).unwrap_or("");
             let mut cursor = cells.start;
-            let mut note = |pattern: usize, hit: Range<usize>| {
+            scanner.scan(text, |pattern, hit| {
                 if let Some((_, kind)) = self.patterns.get(pattern) {
                     found.note(pattern, *kind, start + hit.start..start + hit.end, cells, &mut cursor);
                 }
-            };
-            match &automaton {
-                Ok(automaton) => automaton
-                    .find_overlapping_iter(text)
-                    .for_each(|hit| note(hit.pattern().as_usize(), hit.range())),
-                // Only queries of many megabytes together are too much for an automaton.
-                Err(_) => {
-                    for (pattern, (needle, _)) in self.patterns.iter().enumerate() {
-                        text.match_indices(needle.as_str())
-                            .for_each(|(at, _)| note(pattern, at..at + needle.len()));
-                    }
-                }
-            }
+            });
         }
         found
     }

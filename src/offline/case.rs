@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use super::lexicon::{self, Cue};
 use super::roles::{self, Role, Segment};
-use super::shown::{self, Shown, Stems};
+use super::shown::{self, Shown};
 use super::statements::{self, Statement};
-use super::text::{self, Shape};
+use super::text::{self, Shape, Stems};
 use super::values::{self, Date, Value};
 use crate::trajectory::Trajectory;
 
@@ -41,6 +41,11 @@ impl Given {
             }
             self.stems.insert(token.stem);
         }
+    }
+
+    /// True when the task or the user says this number, given as a table key.
+    pub(super) fn has_number(&self, number: u64) -> bool {
+        self.numbers.contains(&number)
     }
 
     /// True when the task or the user says this value.
@@ -84,6 +89,7 @@ impl<'run> Case<'run> {
         let mut wanted: Stems = given.question.iter().copied().collect();
         for statement in &statements {
             wanted.extend(statement.tokens.iter().map(|token| token.stem));
+            wanted.extend(statement.initials(run));
         }
         let shown = Shown::read(run, &segments, &wanted);
         statements::place(&mut statements, &shown.events);

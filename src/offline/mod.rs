@@ -8,7 +8,7 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `roles` | whose words: agent, tool, user, call, code |
-//! | `text`, `values` | words and sentences; numbers, dates and units in normal form |
+//! | `text`, `values`, `units` | words and sentences; numbers, dates and units in normal form |
 //! | `lexicon` | words that settle, hedge, plan, cite, give up … in five languages |
 //! | `statements`, `shown`, `case` | what was said, what was shown, both together |
 //! | `checks` | one file a kind of defect, each with its fault of TELBench's list |
@@ -25,14 +25,16 @@ mod shown;
 mod statements;
 mod text;
 mod trace;
+mod units;
 mod values;
 
-use crate::audit::{Answer, Ask, Question};
+use crate::audit::{Answer, Ask, Cause, CauseKind, Question};
+use crate::gd::Lexical;
 use crate::reply::StageReply;
 use crate::trajectory::Trajectory;
 
-/// Answers a question. Pure and deterministic: the same question always gets the same answer, always
-/// an [`Answer::Reply`] with quotes that stand letter for letter in the spans they name. Linear in
+/// Answers a question. Pure and deterministic: the same question always gets the same answer, an
+/// [`Answer::Reply`] (but for a turn without a word, which has no goal drift to score) with quotes that stand letter for letter in the spans they name. Linear in
 /// the length of the run.
 #[must_use]
 pub fn answer(ask: &Ask) -> Answer {
@@ -53,6 +55,13 @@ pub fn answer(ask: &Ask) -> Answer {
             StageReply::Tracer(replies::tracer(&question.run, &question.ledger, &question.support))
         }
         Question::Bare(question) => StageReply::Bare(replies::bare(&question.run, &report::report(&question.run))),
+        Question::Gd(question) => match Lexical::reply(question) {
+            Some(reply) => StageReply::Gd(reply),
+            None => {
+                let message = "the lexical tier has nothing to compare: the turn or the goal has no word for it";
+                return Answer::GaveUp(Cause::new(CauseKind::Empty, message));
+            }
+        },
     };
     Answer::Reply {
         reply,
@@ -71,3 +80,6 @@ pub fn coverage(run: &Trajectory) -> String {
 fn conditions(run: &Trajectory) -> Vec<String> {
     checks::conditions(run.question())
 }
+
+#[cfg(test)]
+mod tests;

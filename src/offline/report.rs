@@ -47,16 +47,7 @@ const CLAIMS: usize = 8;
 /// Reads and judges a run.
 pub(super) fn report(run: &Trajectory) -> Report {
     let case = Case::read(run);
-    let mut findings: Vec<Finding> = checks::all(&case)
-        .into_iter()
-        .map(|defect| Finding {
-            chain: trace::follow(&case, &defect),
-            defect,
-        })
-        .filter(|finding| !finding.chain.repaired)
-        .collect();
-    inherit(&mut findings);
-    findings.truncate(CLAIMS - 2);
+    let findings = findings(&case);
     let supported = supported(&case, &findings);
     Report {
         findings,
@@ -65,16 +56,39 @@ pub(super) fn report(run: &Trajectory) -> Report {
     }
 }
 
-/// A later finding in a span that an earlier one's chain already holds is that chain's, not a second
-/// root.
-fn inherit(findings: &mut Vec<Finding>) {
-    let mut held: Vec<usize> = Vec::new();
-    findings.retain(|finding| {
-        let inherited = held.contains(&finding.defect.place.span);
-        held.push(finding.defect.place.span);
-        held.extend(finding.chain.uses.iter().map(|place| place.span));
-        !inherited
-    });
+/// Defects that are followed at most; a run with more is wrong from the first ones on, and following
+/// every one would make the work grow with the square of the run.
+const FOLLOWED: usize = 48;
+
+/// The defects that were not taken back, each with its chain. A later one in a span that an earlier
+/// one's chain already holds is that chain's, not a second root.
+fn findings(case: &Case<'_>) -> Vec<Finding> {
+    let mut out: Vec<Finding> = Vec::new();
+    for defect in checks::all(case).into_iter().take(FOLLOWED) {
+        let chain = trace::follow(case, &defect);
+        if chain.repaired {
+            continue;
+        }
+        let span = defect.place.span;
+        if let Some(root) = out.iter_mut().find(|root| root.defect.place.span == span) {
+            // Said in the same breath: what builds on either builds on the span.
+            root.chain.finalized |= chain.finalized;
+            for place in chain.uses {
+                if !root.chain.uses.iter().any(|known| known.span == place.span) {
+                    root.chain.uses.push(place);
+                }
+            }
+            root.chain.uses.sort_by_key(|place| place.span);
+            continue;
+        }
+        let held = out
+            .iter()
+            .any(|root| root.chain.uses.iter().any(|place| place.span == span));
+        if !held && out.len() < CLAIMS - 2 {
+            out.push(Finding { defect, chain });
+        }
+    }
+    out
 }
 
 /// The last settled statements, the answer first, whose names and numbers all stand in one passage.

@@ -86,7 +86,10 @@ const TOOLISH: &[&str] = &[
 fn role_of_name(name: &str) -> Role {
     let lower = name.trim().to_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-    if lower.contains("->") || has(&["tool_call", "tool call", "action"]) {
+    if lower.contains("thought") || lower.contains("reasoning") {
+        // An orchestrator's notes to itself.
+        Role::Thinking
+    } else if lower.contains("->") || has(&["tool_call", "tool call", "action"]) {
         Role::Call
     } else if has(&["system", "developer"]) {
         Role::System
@@ -174,10 +177,10 @@ const OPENINGS: &[(&str, Role)] = &[
 
 fn opening(line: &str) -> Option<Role> {
     let head = line.trim_start();
-    let role = OPENINGS.iter().find_map(|(words, role)| {
-        let start = head.get(..words.len())?;
-        start.to_lowercase().eq(words).then_some(*role)
-    });
+    let lower: String = head.chars().take(24).flat_map(char::to_lowercase).collect();
+    let role = OPENINGS
+        .iter()
+        .find_map(|(words, role)| lower.starts_with(words).then_some(*role));
     role.or_else(|| is_call(head).then_some(Role::Call))
 }
 

@@ -2,37 +2,12 @@
 //! word that the agent uses occurs. Built in one pass; only words of the agent and of the task are
 //! kept, so that the index grows with what is to be looked up.
 
-use std::collections::{HashMap, HashSet};
-use std::hash::{BuildHasherDefault, Hasher};
+use std::collections::HashMap;
 
 use super::roles::{Role, Segment};
-use super::text::{self, Shape, Token};
+use super::text::{self, ByStem, Shape, Stems, Token};
 use super::values::{self, Date, Found, Value};
 use crate::trajectory::Trajectory;
-
-/// Stems are hashes already.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Ready(u64);
-
-impl Hasher for Ready {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
-        }
-    }
-
-    fn write_u64(&mut self, value: u64) {
-        self.0 = value;
-    }
-}
-
-/// A set of stems.
-pub(super) type Stems = HashSet<u64, BuildHasherDefault<Ready>>;
-type ByStem<T> = HashMap<u64, T, BuildHasherDefault<Ready>>;
 
 /// A sentence of tool output.
 #[derive(Clone, Debug)]
@@ -50,10 +25,8 @@ pub(super) struct Sentence {
 /// A document of tool output: one text of a result list, one page, one output.
 #[derive(Clone, Debug)]
 pub(super) struct Doc {
-    /// Kept stems of its first line or title.
+    /// All stems of its first line or title.
     pub(super) title: Vec<u64>,
-    /// First sentence and one past the last.
-    pub(super) sentences: (usize, usize),
 }
 
 /// How a call ended, as far as its output says.
@@ -87,6 +60,7 @@ pub(super) struct Shown {
     postings: ByStem<Vec<u32>>,
     numbers: ByStem<Vec<u32>>,
     dates: HashMap<Date, Vec<u32>>,
+    titles: ByStem<Vec<u32>>,
 }
 
 /// A word in more sentences than this says nothing about any of them, and looking it up would make
@@ -140,7 +114,7 @@ impl Shown {
                 .filter(|stem| wanted.contains(stem))
                 .collect();
             if at == 0 && end - start <= 120 {
-                title.clone_from(&stems);
+                title.extend(tokens.iter().map(|token| token.stem));
             }
             let dated = tokens.iter().any(|token| token.shape == Shape::Number);
             let values = if dated {
@@ -159,8 +133,15 @@ impl Shown {
             });
         }
         if self.sentences.len() > first {
-            let sentences = (first, self.sentences.len());
-            self.docs.push(Doc { title, sentences });
+            if let Ok(here) = u32::try_from(doc) {
+                for stem in &title {
+                    let docs = self.titles.entry(*stem).or_default();
+                    if docs.last() != Some(&here) {
+                        docs.push(here);
+                    }
+                }
+            }
+            self.docs.push(Doc { title });
         }
     }
 
@@ -177,7 +158,8 @@ impl Shown {
             note(self.postings.entry(*stem).or_default());
         }
         for token in tokens.iter().filter(|token| token.shape == Shape::Number) {
-            if let Some(number) = text.get(token.start..token.end).and_then(values::literal) {
+            let digits = text.get(token.start..token.end).unwrap_or("");
+            for number in values::literal(digits).into_iter().chain(values::other_reading(digits)) {
                 note(self.numbers.entry(bits(number)).or_default());
             }
         }
@@ -228,6 +210,11 @@ impl Shown {
             Value::Date(date) => self.dates.get(&date),
         };
         before(places.map_or(&[][..], Vec::as_slice), seen)
+    }
+
+    /// Documents whose title has this stem.
+    pub(super) fn titled(&self, stem: u64) -> &[u32] {
+        self.titles.get(&stem).map_or(&[][..], Vec::as_slice)
     }
 
     /// Stems of the document's title.
@@ -297,14 +284,16 @@ fn documents(text: &str, start: usize, end: usize) -> Vec<(usize, usize, bool)> 
     if out.len() > 1 {
         let structured = out
             .iter()
-            .any(|(from, to, _)| to - from >= LONG_STRING && text.get(from - 1..*from) == Some("\""));
+            .any(|(from, to, _)| to - from >= LONG_STRING && after_quote(text, *from));
         if structured {
-            out.retain(|(from, to, _)| {
-                to - from >= LONG_STRING && from.checked_sub(1).and_then(|quote| text.get(quote..*from)) == Some("\"")
-            });
+            out.retain(|(from, to, _)| to - from >= LONG_STRING && after_quote(text, *from));
         }
     }
     out
+}
+
+fn after_quote(text: &str, at: usize) -> bool {
+    at.checked_sub(1).and_then(|quote| text.get(quote..at)) == Some("\"")
 }
 
 /// A JSON string of this many bytes is a text of its own.

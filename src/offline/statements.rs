@@ -47,6 +47,22 @@ impl Statement {
             .unwrap_or("")
     }
 
+    /// True when the sentence reports what a source has.
+    pub(super) fn cites(&self) -> bool {
+        self.cues.has(Cue::Cite) && self.cues.has(Cue::Asserts)
+    }
+
+    /// The stem of its capitalised words' initials, when it is the answer: `Severe Acute Respiratory
+    /// Syndrome` is shown where `SARS` is.
+    pub(super) fn initials(&self, run: &Trajectory) -> Option<u64> {
+        let text = run.spans().get(self.span)?.text.as_str();
+        let capitals = self.tokens.iter().filter(|token| token.shape == Shape::Capital);
+        let letters: String = capitals
+            .filter_map(|token| text.get(token.start..)?.chars().next())
+            .collect();
+        (self.answer && letters.chars().count() >= 2).then(|| text::stem(&letters))
+    }
+
     /// Stems that say what it is about: no numbers, no stop words.
     pub(super) fn content(&self) -> impl Iterator<Item = &Token> {
         self.tokens.iter().filter(|token| {
@@ -78,8 +94,7 @@ fn statement(text: &str, segment: &Segment, start: usize, end: usize) -> Stateme
     let cues = lexicon::cues(&lower);
     let mut tokens = Vec::new();
     text::tokens(text, start, end, false, &mut tokens);
-    let spell = cues.has(Cue::Sum) || cues.has(Cue::Difference);
-    let values = values::values(text, &tokens, spell);
+    let values = values::values(text, &tokens, true);
     let values = without_list_mark(text, start, values);
     Statement {
         span: segment.span,
@@ -125,11 +140,76 @@ fn standing(role: Role, sentence: &str, cues: Cues) -> Standing {
     if cues.has(Cue::Task) && !cues.has(Cue::Answer) && !cues.has(Cue::Conclude) {
         return Standing::Task;
     }
-    let lower_start = sentence.trim_start().get(..3).unwrap_or("").to_lowercase();
-    if cues.has(Cue::Hedge) || cues.has(Cue::Plan) || lower_start == "if " {
+    let conditional = first_word(sentence).eq_ignore_ascii_case("if");
+    if cues.has(Cue::Hedge) || cues.has(Cue::Plan) || conditional || is_heading(trimmed) || is_imperative(sentence) {
         return Standing::Open;
     }
     Standing::Settled
+}
+
+fn first_word(sentence: &str) -> &str {
+    let rest = sentence.trim_start_matches(|c: char| !c.is_alphabetic());
+    rest.split(|c: char| !c.is_alphabetic()).next().unwrap_or("")
+}
+
+/// `## Steps`, `Updated ledger:`: a line that says what comes, not what is so.
+fn is_heading(sentence: &str) -> bool {
+    let short = sentence.split_whitespace().count() <= 8;
+    sentence.starts_with('#') || (short && sentence.ends_with([':', '：']))
+}
+
+/// Verbs that open an instruction. A sentence that begins with one asks for something.
+const INSTRUCTIONS: &[&str] = &[
+    "perform",
+    "ensure",
+    "use",
+    "verify",
+    "check",
+    "generate",
+    "extract",
+    "identify",
+    "provide",
+    "proceed",
+    "consider",
+    "run",
+    "search",
+    "find",
+    "look",
+    "visit",
+    "open",
+    "click",
+    "scroll",
+    "review",
+    "confirm",
+    "calculate",
+    "compute",
+    "determine",
+    "please",
+    "try",
+    "go",
+    "navigate",
+    "return",
+    "seek",
+    "collect",
+    "gather",
+    "obtain",
+    "print",
+    "import",
+    "define",
+    "load",
+    "save",
+    "create",
+    "write",
+    "read",
+    "make",
+    "suggest",
+    "compare",
+    "analyze",
+];
+
+fn is_imperative(sentence: &str) -> bool {
+    let first = first_word(sentence);
+    INSTRUCTIONS.iter().any(|verb| first.eq_ignore_ascii_case(verb))
 }
 
 /// Says of every statement what had been shown before it.

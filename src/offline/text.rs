@@ -4,6 +4,41 @@
 //! endings. Two words that share a stem by accident cost a spurious match of one word, which no
 //! check rests on alone.
 
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// Stems are hashes already.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Ready(u64);
+
+impl Hasher for Ready {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u32(&mut self, value: u32) {
+        self.0 = u64::from(value).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32);
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        self.0 = value;
+    }
+}
+
+/// A set of stems.
+pub(super) type Stems = HashSet<u64, BuildHasherDefault<Ready>>;
+/// A table by stem.
+pub(super) type ByStem<T> = HashMap<u64, T, BuildHasherDefault<Ready>>;
+
+/// A table by sentence.
+pub(super) type BySentence<T> = HashMap<u32, T, BuildHasherDefault<Ready>>;
+
 /// How a word is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
@@ -139,6 +174,23 @@ fn number(bytes: &[u8], start: usize, from: usize, out: &mut Vec<Token>) -> usiz
 }
 
 fn word(part: &str, start: usize, from: usize, out: &mut Vec<Token>) -> usize {
+    let bytes = part.as_bytes();
+    let ascii = bytes.get(start..).map_or(0, |rest| {
+        rest.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count()
+    });
+    let stops = bytes
+        .get(start + ascii)
+        .is_none_or(|next| next.is_ascii() && *next != b'\'');
+    if ascii > 0 && stops {
+        let capital = bytes.get(start).is_some_and(u8::is_ascii_uppercase);
+        out.push(Token {
+            stem: stem(part.get(start..start + ascii).unwrap_or("")),
+            start: from + start,
+            end: from + start + ascii,
+            shape: if capital { Shape::Capital } else { Shape::Plain },
+        });
+        return start + ascii;
+    }
     let mut end = start;
     let mut shape = None;
     let rest = part.get(start..).unwrap_or("");
@@ -233,10 +285,19 @@ pub(super) fn sentences(text: &str, from: usize, to: usize, escapes: bool) -> Ve
         }
         at += width;
         // Closing quotes and brackets stay with the sentence they close.
+        let mark = at;
         if byte != b'\n' {
             while matches!(bytes.get(at), Some(b'"' | b'\'' | b')' | b'*')) {
                 at += 1;
             }
+        }
+        // `"What is it?" lists …`: the mark ends the quotation, not the sentence.
+        let goes_on = part.get(at..).is_some_and(|rest| {
+            let next = rest.trim_start_matches(' ').chars().next();
+            rest.starts_with(' ') && next.is_some_and(char::is_lowercase)
+        });
+        if goes_on && at > mark && matches!(byte, b'.' | b'?' | b'!') {
+            continue;
         }
         push_trimmed(part, open, at, from, escapes, &mut out);
         open = at;

@@ -28,10 +28,19 @@ pub(super) fn follow(case: &Case<'_>, defect: &Defect) -> Chain {
     let answer = case.answer();
     let mut concluded = false;
     for (index, statement) in later {
-        if repairs(case, defect, statement) {
-            chain.repaired = true;
-            chain.uses.clear();
-            continue;
+        match repairs(case, defect, statement) {
+            Repair::InWords => {
+                return Chain {
+                    repaired: true,
+                    ..Chain::default()
+                };
+            }
+            Repair::ByValue => {
+                chain.repaired = true;
+                chain.uses.clear();
+                continue;
+            }
+            Repair::None => {}
         }
         if defect.trail.all && brought_since(case, defect, statement) {
             break;
@@ -80,14 +89,38 @@ fn brought_since(case: &Case<'_>, defect: &Defect, statement: &Statement) -> boo
             .is_some_and(|events| events.iter().any(|event| event.outcome == Outcome::Brought))
 }
 
-/// Takes the defect back: in so many words, or by stating what the run shows instead.
-fn repairs(case: &Case<'_>, defect: &Defect, statement: &Statement) -> bool {
+/// How a statement takes a defect back.
+enum Repair {
+    None,
+    /// In so many words.
+    InWords,
+    /// By stating what the run shows instead.
+    ByValue,
+}
+
+fn repairs(case: &Case<'_>, defect: &Defect, statement: &Statement) -> Repair {
     let corrects = statement.cues.has(Cue::Correction) && statement.standing == Standing::Rejected;
     let instead = !defect.trail.instead.is_empty() && has_number(case, statement, &defect.trail.instead);
     if corrects {
-        return defect.check != Check::Constraint && defect.check != Check::GaveUp;
+        // A correction of something else leaves the defect standing.
+        let own = case.statements.get(defect.statement);
+        let near = own.is_some_and(|own| {
+            let shares = statement
+                .content()
+                .any(|token| own.content().any(|said| said.stem == token.stem));
+            shares || instead || statement.events == own.events
+        });
+        let about_world = defect.check != Check::Constraint && defect.check != Check::GaveUp;
+        return if near && about_world {
+            Repair::InWords
+        } else {
+            Repair::None
+        };
     }
-    instead && !repeats_value(case, defect, statement) && statement.standing == Standing::Settled
+    if instead && !repeats_value(case, defect, statement) && statement.standing == Standing::Settled {
+        return Repair::ByValue;
+    }
+    Repair::None
 }
 
 fn has_number(case: &Case<'_>, statement: &Statement, numbers: &[u64]) -> bool {
@@ -144,7 +177,7 @@ fn repeats(case: &Case<'_>, defect: &Defect, statement: &Statement) -> bool {
         .content()
         .filter(|token| defect.trail.words.contains(&token.stem))
         .count();
-    shared >= 2
+    shared >= 2 || (shared == 1 && (statement.cues.has(Cue::Conclude) || statement.cues.has(Cue::Answer)))
 }
 
 /// The statement names what the answer then gives, or the answer names nothing (yes, no).

@@ -2,7 +2,8 @@
 //! `1,419` is 1419, `12 May 1931` is 1931-05-12, `3,5` is 3.5 where the digits after the comma
 //! cannot be thousands.
 
-use super::text::{Shape, Token, stem};
+use super::text::{Shape, Token};
+use super::units;
 
 /// A calendar date; 0 stands for a part that is not said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -62,140 +63,6 @@ pub(super) struct Found {
     pub(super) spelled: bool,
 }
 
-const MONTHS: &[(&str, u8)] = &[
-    ("january", 1),
-    ("jan", 1),
-    ("enero", 1),
-    ("januar", 1),
-    ("janvier", 1),
-    ("february", 2),
-    ("feb", 2),
-    ("febrero", 2),
-    ("februar", 2),
-    ("février", 2),
-    ("march", 3),
-    ("mar", 3),
-    ("marzo", 3),
-    ("märz", 3),
-    ("mars", 3),
-    ("april", 4),
-    ("apr", 4),
-    ("abril", 4),
-    ("avril", 4),
-    ("may", 5),
-    ("mayo", 5),
-    ("mai", 5),
-    ("june", 6),
-    ("jun", 6),
-    ("junio", 6),
-    ("juni", 6),
-    ("juin", 6),
-    ("july", 7),
-    ("jul", 7),
-    ("julio", 7),
-    ("juli", 7),
-    ("juillet", 7),
-    ("august", 8),
-    ("aug", 8),
-    ("agosto", 8),
-    ("août", 8),
-    ("september", 9),
-    ("sep", 9),
-    ("sept", 9),
-    ("septiembre", 9),
-    ("septembre", 9),
-    ("october", 10),
-    ("oct", 10),
-    ("octubre", 10),
-    ("oktober", 10),
-    ("octobre", 10),
-    ("november", 11),
-    ("nov", 11),
-    ("noviembre", 11),
-    ("novembre", 11),
-    ("december", 12),
-    ("dec", 12),
-    ("diciembre", 12),
-    ("dezember", 12),
-    ("décembre", 12),
-];
-
-fn month(word: &str) -> Option<u8> {
-    if word.len() > 12 || word.len() < 3 {
-        return None;
-    }
-    let lower = word.to_lowercase();
-    MONTHS
-        .iter()
-        .find(|(name, _)| *name == lower)
-        .map(|(_, number)| *number)
-}
-
-const UNITS_SPELLED: &[(&str, f64)] = &[
-    ("one", 1.0),
-    ("two", 2.0),
-    ("three", 3.0),
-    ("four", 4.0),
-    ("five", 5.0),
-    ("six", 6.0),
-    ("seven", 7.0),
-    ("eight", 8.0),
-    ("nine", 9.0),
-    ("ten", 10.0),
-    ("eleven", 11.0),
-    ("twelve", 12.0),
-    ("thirteen", 13.0),
-    ("fourteen", 14.0),
-    ("fifteen", 15.0),
-    ("sixteen", 16.0),
-    ("seventeen", 17.0),
-    ("eighteen", 18.0),
-    ("nineteen", 19.0),
-    ("twenty", 20.0),
-    ("thirty", 30.0),
-    ("forty", 40.0),
-    ("fifty", 50.0),
-    ("sixty", 60.0),
-    ("seventy", 70.0),
-    ("eighty", 80.0),
-    ("ninety", 90.0),
-    ("hundred", 100.0),
-    ("thousand", 1e3),
-    ("million", 1e6),
-    ("billion", 1e9),
-    ("dos", 2.0),
-    ("tres", 3.0),
-    ("cuatro", 4.0),
-    ("cinco", 5.0),
-    ("diez", 10.0),
-    ("veinte", 20.0),
-    ("zwei", 2.0),
-    ("drei", 3.0),
-    ("vier", 4.0),
-    ("fünf", 5.0),
-    ("zehn", 10.0),
-    ("zwanzig", 20.0),
-    ("deux", 2.0),
-    ("trois", 3.0),
-    ("quatre", 4.0),
-    ("cinq", 5.0),
-    ("dix", 10.0),
-    ("vingt", 20.0),
-];
-
-/// The number a word spells. Not every small word of the table is a number in every tongue, so
-/// spelled numbers are used only where arithmetic or counting is spoken of.
-fn spelled(word: &str) -> Option<f64> {
-    if word.len() > 9 || word.len() < 3 {
-        return None;
-    }
-    let lower = word.to_lowercase();
-    UNITS_SPELLED
-        .iter()
-        .find(|(name, _)| *name == lower)
-        .map(|(_, value)| *value)
-}
-
 /// A number literal. `1,419` and `1.419.000` have thousands; `3,5` and `3.75` have decimals.
 pub(super) fn literal(text: &str) -> Option<f64> {
     let groups = |mark: char| {
@@ -219,6 +86,16 @@ pub(super) fn literal(text: &str) -> Option<f64> {
         _ => return None,
     };
     plain.parse().ok()
+}
+
+/// The other reading of a literal such as `12.480`: with a point for thousands, as it is written in
+/// much of Europe.
+pub(super) fn other_reading(text: &str) -> Option<f64> {
+    let (whole, part) = text.split_once('.')?;
+    let grouped = (1..=3).contains(&whole.len()) && !whole.starts_with('0') && part.len() == 3;
+    (grouped && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'))
+        .then(|| text.replace('.', "").parse().ok())
+        .flatten()
 }
 
 /// The values of a sentence. `spell` also reads numbers written as words.
@@ -257,12 +134,12 @@ fn read(text: &str, tokens: &[Token], at: usize, spell: bool) -> (Option<Found>,
         return number(text, tokens, at, first, token);
     }
     if token.shape == Shape::Capital || first.chars().next().is_some_and(char::is_lowercase) {
-        if let Some(month) = month(first)
+        if let Some(month) = units::month(token.stem)
             && let Some(done) = month_first(text, tokens, at, month, token)
         {
             return done;
         }
-        if spell && spelled(first).is_some() {
+        if spell && units::spelled(token.stem).is_some() {
             return spelled_number(text, tokens, at);
         }
     }
@@ -347,9 +224,9 @@ fn day_first(text: &str, tokens: &[Token], at: usize) -> Option<(Option<Found>, 
     {
         next += 1;
     }
-    let (name, token) = word(text, tokens, next)?;
+    let (_, token) = word(text, tokens, next)?;
     let month = (token.shape == Shape::Capital || next > at)
-        .then(|| month(name))
+        .then(|| units::month(token.stem))
         .flatten()?;
     if word(text, tokens, next + 1).is_some_and(|(filler, _)| matches!(filler, "de" | "of"))
         && year(text, tokens, next + 2).is_some()
@@ -407,12 +284,7 @@ fn number(text: &str, tokens: &[Token], at: usize, digits: &str, token: Token) -
             // `the 1960s` names ten years and is compared with none.
             return (None, 2);
         }
-        let scale = match next.to_lowercase().as_str() {
-            "thousand" | "tausend" | "mil" | "mille" => Some(1e3),
-            "million" | "millions" | "millionen" | "millones" => Some(1e6),
-            "billion" | "billions" | "milliarden" => Some(1e9),
-            _ => None,
-        };
+        let scale = units::scale(following.stem);
         if close.trim().is_empty() || close == "-" {
             if let Some(scale) = scale {
                 value *= scale;
@@ -420,13 +292,13 @@ fn number(text: &str, tokens: &[Token], at: usize, digits: &str, token: Token) -
             } else if matches!(next, "percent" | "per") {
                 unit = Unit::Percent;
             } else if following.shape == Shape::Plain && !super::lexicon::is_stop(following.stem) {
-                unit = Unit::Of(normal_unit(next, following.stem));
+                unit = Unit::Of(units::normal(following.stem));
             }
         }
     }
     if used == 1
         && let Some(year) = year(text, tokens, at)
-        && !matches!(unit, Unit::Of(stem) if measures(stem))
+        && !matches!(unit, Unit::Of(stem) if units::measures(stem))
     {
         return found(Value::Year(year), tokens, at, 1);
     }
@@ -435,7 +307,7 @@ fn number(text: &str, tokens: &[Token], at: usize, digits: &str, token: Token) -
 
 fn spelled_number(text: &str, tokens: &[Token], at: usize) -> (Option<Found>, usize) {
     let (mut total, mut used) = (0.0, 0);
-    while let Some(value) = word(text, tokens, at + used).and_then(|(name, _)| spelled(name)) {
+    while let Some(value) = word(text, tokens, at + used).and_then(|(_, token)| units::spelled(token.stem)) {
         let joined = used == 0 || matches!(gap(text, tokens, at + used - 1), " " | "-");
         if !joined {
             break;
@@ -450,170 +322,13 @@ fn spelled_number(text: &str, tokens: &[Token], at: usize) -> (Option<Found>, us
         used += 1;
     }
     let unit = match word(text, tokens, at + used) {
-        Some((next, token)) if token.shape == Shape::Plain && !super::lexicon::is_stop(token.stem) => {
-            Unit::Of(normal_unit(next, token.stem))
+        Some((_, token)) if token.shape == Shape::Plain && !super::lexicon::is_stop(token.stem) => {
+            Unit::Of(units::normal(token.stem))
         }
         _ => Unit::None,
     };
     let (read, used) = found(Value::Number(total, unit), tokens, at, used.max(1));
     (read.map(|read| Found { spelled: true, ..read }), used)
-}
-
-/// Abbreviated units and the word they stand for.
-const SHORT_UNITS: &[(&str, &str)] = &[
-    ("km", "kilometre"),
-    ("kilometer", "kilometre"),
-    ("kilometers", "kilometre"),
-    ("m", "metre"),
-    ("meter", "metre"),
-    ("meters", "metre"),
-    ("mi", "mile"),
-    ("ft", "foot"),
-    ("feet", "foot"),
-    ("lb", "pound"),
-    ("lbs", "pound"),
-    ("kg", "kilogram"),
-    ("kilo", "kilogram"),
-    ("kilos", "kilogram"),
-    ("yr", "year"),
-    ("yrs", "year"),
-    ("min", "minute"),
-    ("mins", "minute"),
-    ("hr", "hour"),
-    ("hrs", "hour"),
-    ("cm", "centimetre"),
-    ("mm", "millimetre"),
-    ("in", "inch"),
-    ("inches", "inch"),
-    ("ha", "hectare"),
-    ("yd", "yard"),
-    ("pages", "pages"),
-    ("jahre", "year"),
-    ("años", "year"),
-    ("ans", "year"),
-    ("年", "year"),
-    ("公里", "kilometre"),
-    ("kilometer", "kilometre"),
-    ("kilómetros", "kilometre"),
-    ("kilomètres", "kilometre"),
-    ("inhabitants", "people"),
-    ("residents", "people"),
-    ("persons", "people"),
-    ("copy", "copies"),
-];
-
-fn normal_unit(word: &str, plain: u64) -> u64 {
-    let lower = word.to_lowercase();
-    SHORT_UNITS
-        .iter()
-        .find(|(short, _)| *short == lower)
-        .map_or(plain, |(_, long)| stem(long))
-}
-
-const MEASURES: &[&str] = &[
-    "kilometre",
-    "metre",
-    "mile",
-    "foot",
-    "pound",
-    "kilogram",
-    "year",
-    "month",
-    "day",
-    "hour",
-    "minute",
-    "second",
-    "centimetre",
-    "millimetre",
-    "inch",
-    "hectare",
-    "acre",
-    "yard",
-    "people",
-    "copies",
-    "dollar",
-    "euro",
-    "square",
-    "degree",
-    "tonne",
-    "ton",
-    "litre",
-    "gallon",
-    "point",
-    "vote",
-    "seat",
-    "soldier",
-    "goal",
-    "ton",
-    "pages",
-    "student",
-    "employee",
-    "member",
-    "unit",
-    "share",
-    "item",
-    "book",
-];
-
-/// True for a unit of measure or a thing that is counted, so that a four-digit number before it is no
-/// year.
-pub(super) fn measures(unit: u64) -> bool {
-    MEASURES.iter().any(|name| stem(name) == unit)
-}
-
-/// Units of one quantity: name, and how many of the base unit it is. Exact by definition, except
-/// the gallon and the ton, which differ between countries and are the United States' here.
-const CONVERSIONS: &[&[(&str, f64)]] = &[
-    &[
-        ("metre", 1.0),
-        ("kilometre", 1000.0),
-        ("mile", 1609.344),
-        ("foot", 0.3048),
-        ("yard", 0.9144),
-        ("centimetre", 0.01),
-        ("millimetre", 0.001),
-        ("inch", 0.0254),
-    ],
-    &[
-        ("kilogram", 1.0),
-        ("pound", 0.453_592_37),
-        ("tonne", 1000.0),
-        ("ton", 907.184_74),
-        ("gram", 0.001),
-        ("ounce", 0.028_349_523),
-    ],
-    &[("hectare", 10_000.0), ("acre", 4_046.856_422_4)],
-    &[
-        ("second", 1.0),
-        ("minute", 60.0),
-        ("hour", 3600.0),
-        ("day", 86_400.0),
-        ("week", 604_800.0),
-    ],
-    &[("month", 1.0), ("year", 12.0), ("decade", 120.0), ("century", 1200.0)],
-    &[("litre", 1.0), ("gallon", 3.785_411_784)],
-];
-
-/// True when `a` of one unit is `b` of another within 2 %: a conversion with its usual rounding.
-pub(super) fn converts(a: f64, unit_a: Unit, b: f64, unit_b: Unit) -> bool {
-    let (Unit::Of(unit_a), Unit::Of(unit_b)) = (unit_a, unit_b) else {
-        return false;
-    };
-    if unit_a == unit_b {
-        return false;
-    }
-    CONVERSIONS.iter().any(|family| {
-        let size = |unit: u64| {
-            family
-                .iter()
-                .find(|(name, _)| stem(name) == unit)
-                .map(|(_, size)| *size)
-        };
-        match (size(unit_a), size(unit_b)) {
-            (Some(size_a), Some(size_b)) => close(a * size_a, b * size_b, 0.02),
-            _ => false,
-        }
-    })
 }
 
 /// True when the numbers differ by no more than `share` of the larger one.

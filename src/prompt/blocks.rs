@@ -29,8 +29,28 @@ pub(super) fn reference(fence: &Fence, answer: &str) -> String {
     fence.block("right answer", "", &fence.defuse(answer))
 }
 
+/// The hard constraints of the goal, one a line; empty when there are none.
+pub(super) fn constraints(fence: &Fence, constraints: &[String]) -> String {
+    if constraints.is_empty() {
+        return String::new();
+    }
+    let mut body = String::new();
+    for (i, constraint) in constraints.iter().enumerate() {
+        body.push_str(&format!("constraint {}: {}\n", i + 1, one_line(constraint)));
+    }
+    fence.block("constraints", "", &fence.defuse(&body))
+}
+
+/// The line that names the turn to be judged.
+pub(super) fn turn(fence: &Fence, run: &Trajectory, position: usize) -> String {
+    fence
+        .line(&format!("to judge: span {}", quoted(run.id_at(position))))
+        .trim_end()
+        .to_owned()
+}
+
 /// The run as far as it is shown, and whether anything is left out.
-pub(super) fn run_view(fence: &Fence, run: &Trajectory, view: &RunView) -> (String, bool) {
+pub(super) fn run_view(fence: &Fence, run: &Trajectory, view: &RunView, roles: &[String]) -> (String, bool) {
     let total = run.spans().len();
     let mut body = String::new();
     let mut partial = false;
@@ -41,7 +61,10 @@ pub(super) fn run_view(fence: &Fence, run: &Trajectory, view: &RunView) -> (Stri
         };
         partial |= skipped(fence, run, next..shown.position, &mut body);
         next = shown.position + 1;
-        body.push_str(&span_line(fence, run, shown.position, ""));
+        let role = roles
+            .get(shown.position)
+            .map(|role| format!(", role {}", fence.defuse(&quoted(role))));
+        body.push_str(&span_line(fence, run, shown.position, &role.unwrap_or_default()));
         partial |= excerpts(&span.text, &shown.excerpts, &mut body);
     }
     partial |= skipped(fence, run, next..total, &mut body);

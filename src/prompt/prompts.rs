@@ -16,14 +16,28 @@ const CONTEXT: &str = "context.j2";
 /// Closes the message of a re-ask.
 const REASK: &str = "reask.j2";
 
-/// What a template may use. Values that come from the run, a judge or the user carry their fence
-/// already, so that no template can put them outside one.
-const FILES: [(&str, &str, &[&str]); 7] = [
-    (SYSTEM, include_str!("../../prompts/system.md"), &[]),
-    (
-        CONTEXT,
-        include_str!("../../prompts/context.j2"),
-        &[
+/// A prompt file. Values that come from the run, a judge or the user carry their fence already, so that
+/// no template can put them outside one.
+struct File {
+    name: &'static str,
+    text: &'static str,
+    /// What it may use.
+    given: &'static [&'static str],
+    /// What it must use: without it a judge would be asked about text that it is not shown.
+    needed: &'static [&'static str],
+}
+
+const FILES: [File; 8] = [
+    File {
+        name: SYSTEM,
+        text: include_str!("../../prompts/system.md"),
+        given: &[],
+        needed: &[],
+    },
+    File {
+        name: CONTEXT,
+        text: include_str!("../../prompts/context.j2"),
+        given: &[
             "mark",
             "task",
             "outcome",
@@ -33,32 +47,44 @@ const FILES: [(&str, &str, &[&str]); 7] = [
             "packet",
             "partial",
         ],
-    ),
-    (
-        "keeper.j2",
-        include_str!("../../prompts/keeper.j2"),
-        &["mark", "quotes", "partial"],
-    ),
-    (
-        "seeker.j2",
-        include_str!("../../prompts/seeker.j2"),
-        &["mark", "quotes", "partial"],
-    ),
-    (
-        "tracer.j2",
-        include_str!("../../prompts/tracer.j2"),
-        &["mark", "quotes", "partial", "packet_only", "support"],
-    ),
-    (
-        "bare.j2",
-        include_str!("../../prompts/bare.j2"),
-        &["mark", "quotes", "partial"],
-    ),
-    (
-        REASK,
-        include_str!("../../prompts/reask.j2"),
-        &["mark", "earlier", "error"],
-    ),
+        needed: &["mark", "task", "run", "ledger", "packet"],
+    },
+    File {
+        name: "keeper.j2",
+        text: include_str!("../../prompts/keeper.j2"),
+        given: &["mark", "quotes", "partial"],
+        needed: &[],
+    },
+    File {
+        name: "seeker.j2",
+        text: include_str!("../../prompts/seeker.j2"),
+        given: &["mark", "quotes", "partial"],
+        needed: &[],
+    },
+    File {
+        name: "tracer.j2",
+        text: include_str!("../../prompts/tracer.j2"),
+        given: &["mark", "quotes", "partial", "packet_only", "support"],
+        needed: &["support"],
+    },
+    File {
+        name: "bare.j2",
+        text: include_str!("../../prompts/bare.j2"),
+        given: &["mark", "quotes", "partial"],
+        needed: &[],
+    },
+    File {
+        name: "gd.j2",
+        text: include_str!("../../prompts/gd.j2"),
+        given: &["mark", "quotes", "partial", "constraints", "turn"],
+        needed: &["constraints", "turn"],
+    },
+    File {
+        name: REASK,
+        text: include_str!("../../prompts/reask.j2"),
+        given: &["mark", "earlier", "error"],
+        needed: &["error"],
+    },
 ];
 
 /// What is wrong with a set of prompt files. Found before any call is made.
@@ -98,6 +124,14 @@ pub enum PromptError {
         /// The names it is given.
         given: String,
     },
+    /// A template does not use what its question is about.
+    #[error("prompt file \"{name}\" does not use `{variable}`: the judge would not see it")]
+    Unused {
+        /// The file.
+        name: &'static str,
+        /// The name that is not used.
+        variable: &'static str,
+    },
     /// A message without the word JSON: endpoints refuse to answer in JSON then.
     #[error("prompt file \"{name}\" must say the word JSON: endpoints refuse the JSON mode without it")]
     NoJson {
@@ -119,9 +153,7 @@ impl Prompts {
     /// # Errors
     /// None in a build whose tests pass.
     pub fn embedded() -> Result<Self, PromptError> {
-        let texts = FILES
-            .iter()
-            .map(|(name, text, _)| ((*name).to_owned(), (*text).to_owned()));
+        let texts = FILES.iter().map(|file| (file.name.to_owned(), file.text.to_owned()));
         Self::from_texts(texts.collect())
     }
 
@@ -132,34 +164,20 @@ impl Prompts {
     /// cannot be parsed or fails on a small run, a name that the file is not given, a stage file without
     /// the word JSON.
     pub fn from_texts(texts: BTreeMap<String, String>) -> Result<Self, PromptError> {
-        if let Some(name) = texts.keys().find(|name| !FILES.iter().any(|(known, ..)| known == name)) {
+        if let Some(name) = texts.keys().find(|name| !FILES.iter().any(|file| file.name == *name)) {
             return Err(PromptError::Unknown {
                 name: name.clone(),
-                known: listed(FILES.iter().map(|(name, ..)| *name)),
+                known: listed(FILES.iter().map(|file| file.name)),
             });
         }
         let mut templates = environment()?;
-        for (name, _, given) in FILES {
-            let text = texts.get(name).ok_or(PromptError::Missing { name })?;
-            if name == SYSTEM {
-                continue;
-            }
-            templates
-                .add_template_owned(name, text.clone())
-                .map_err(|error| template_error(name, &error))?;
-            let template = templates
-                .get_template(name)
-                .map_err(|error| template_error(name, &error))?;
-            let used = template.undeclared_variables(false);
-            if let Some(variable) = used.iter().filter(|used| !given.contains(&used.as_str())).min() {
-                return Err(PromptError::Undeclared {
-                    name: name.to_owned(),
-                    variable: variable.clone(),
-                    given: listed(given.iter().copied()),
-                });
-            }
-            if name != CONTEXT && !text.contains("JSON") {
-                return Err(PromptError::NoJson { name });
+        for file in &FILES {
+            let text = texts.get(file.name).ok_or(PromptError::Missing { name: file.name })?;
+            if file.name != SYSTEM {
+                templates
+                    .add_template_owned(file.name, text.clone())
+                    .map_err(|error| template_error(file.name, &error))?;
+                check(file, text, &templates)?;
             }
         }
         let prompts = Self { texts, templates };
@@ -194,6 +212,7 @@ impl Prompts {
             Question::Seeker(_) => Stage::Seeker,
             Question::Tracer(_) => Stage::Tracer,
             Question::Bare(_) => Stage::Bare,
+            Question::Gd(_) => Stage::Gd,
         };
         let (schema_name, schema) = schema::of(&ask.question, ask.id.method);
         Ok(Rendered {
@@ -219,6 +238,7 @@ impl Prompts {
             Question::Seeker(_) => "seeker.j2",
             Question::Tracer(_) => "tracer.j2",
             Question::Bare(_) => "bare.j2",
+            Question::Gd(_) => "gd.j2",
         };
         let (context, partial) = context(&fence, run, &ask.question);
         let mut message = self.part(CONTEXT, context)?;
@@ -231,6 +251,13 @@ impl Prompts {
         if let Question::Tracer(question) = &ask.question {
             own.insert("packet_only", Value::from(method == Method::Paper));
             own.insert("support", Value::from(blocks::support(&fence, &question.support)));
+        }
+        if let Question::Gd(question) = &ask.question {
+            own.insert(
+                "constraints",
+                Value::from(blocks::constraints(&fence, &question.constraints)),
+            );
+            own.insert("turn", Value::from(blocks::turn(&fence, run, question.turn)));
         }
         message.push_str("\n\n");
         message.push_str(&self.part(file, own)?);
@@ -270,9 +297,14 @@ impl Prompts {
 /// Values for the part that opens every message, and whether text of the run is left out in it.
 fn context(fence: &Fence, run: &Trajectory, question: &Question) -> (BTreeMap<&'static str, Value>, bool) {
     let none = || (String::new(), false);
+    let nothing_known = UserKnows::default();
     let (user, (shown, cut), ledger, (packet, lacking)) = match question {
-        Question::Keeper(q) => (&q.user, blocks::run_view(fence, run, &q.view), None, none()),
-        Question::Bare(q) => (&q.user, blocks::run_view(fence, run, &q.view), None, none()),
+        Question::Keeper(q) => (&q.user, blocks::run_view(fence, run, &q.view, &[]), None, none()),
+        Question::Bare(q) => (&q.user, blocks::run_view(fence, run, &q.view, &[]), None, none()),
+        Question::Gd(q) => {
+            let shown = blocks::run_view(fence, run, &q.view, &q.roles);
+            (&nothing_known, shown, None, none())
+        }
         Question::Seeker(q) => (&q.user, none(), Some(&q.ledger), blocks::packet(fence, run, &q.packet)),
         Question::Tracer(q) => (&q.user, none(), Some(&q.ledger), blocks::packet(fence, run, &q.packet)),
     };
@@ -301,6 +333,31 @@ fn context(fence: &Fence, run: &Trajectory, question: &Question) -> (BTreeMap<&'
         ("partial", Value::from(partial)),
     ]);
     (values, partial)
+}
+
+/// Checks the names that a template uses, and that a stage's own file says the word JSON.
+fn check(file: &File, text: &str, templates: &Environment<'_>) -> Result<(), PromptError> {
+    let File {
+        name, given, needed, ..
+    } = *file;
+    let template = templates
+        .get_template(name)
+        .map_err(|error| template_error(name, &error))?;
+    let used = template.undeclared_variables(false);
+    if let Some(variable) = used.iter().filter(|used| !given.contains(&used.as_str())).min() {
+        return Err(PromptError::Undeclared {
+            name: name.to_owned(),
+            variable: variable.clone(),
+            given: listed(given.iter().copied()),
+        });
+    }
+    if let Some(variable) = needed.iter().find(|needed| !used.contains(**needed)) {
+        return Err(PromptError::Unused { name, variable });
+    }
+    if name != CONTEXT && !text.contains("JSON") {
+        return Err(PromptError::NoJson { name });
+    }
+    Ok(())
 }
 
 fn environment() -> Result<Environment<'static>, PromptError> {

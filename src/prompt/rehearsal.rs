@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{PromptError, Prompts};
 use crate::audit::{
-    Ask, AskId, BareQuestion, KeeperQuestion, Method, Outcome, Previous, Question, RunView, SeekerQuestion,
+    Ask, AskId, BareQuestion, GdQuestion, KeeperQuestion, Method, Outcome, Previous, Question, RunView, SeekerQuestion,
     TracerQuestion, UserKnows,
 };
 use crate::evidence::Packet;
@@ -45,7 +45,7 @@ pub(super) fn rehearse(prompts: &Prompts) -> Result<(), PromptError> {
     Ok(())
 }
 
-fn questions(run: &Arc<Trajectory>, user: &UserKnows, view: &RunView) -> [Question; 4] {
+fn questions(run: &Arc<Trajectory>, user: &UserKnows, view: &RunView) -> [Question; 5] {
     let run = || Arc::clone(run);
     let (ledger, packet) = (Arc::new(Ledger::default()), Arc::new(Packet::default()));
     [
@@ -65,6 +65,13 @@ fn questions(run: &Arc<Trajectory>, user: &UserKnows, view: &RunView) -> [Questi
             ledger: Arc::clone(&ledger),
             packet: Arc::clone(&packet),
         }),
+        Question::Gd(GdQuestion {
+            run: run(),
+            view: view.clone(),
+            constraints: Arc::default(),
+            roles: Arc::default(),
+            turn: 0,
+        }),
         Question::Tracer(TracerQuestion {
             run: run(),
             user: user.clone(),
@@ -81,6 +88,7 @@ fn ask(question: Question, method: Method, previous: Option<Previous>) -> Ask {
         Question::Seeker(_) => crate::trajectory::Stage::Seeker,
         Question::Tracer(_) => crate::trajectory::Stage::Tracer,
         Question::Bare(_) => crate::trajectory::Stage::Bare,
+        Question::Gd(_) => crate::trajectory::Stage::Gd,
     };
     Ask {
         id: AskId {

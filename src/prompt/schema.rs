@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema};
 use serde_json::{Value, json};
 
 use crate::audit::{Method, Question};
-use crate::reply::{BareReply, KeeperReply, SeekerReply, TracerReply};
+use crate::reply::{BareReply, GdReply, KeeperReply, SeekerReply, TracerReply};
 
 /// Keywords of strict schemas; what else schemars writes is left out.
 const KEYWORDS: [&str; 8] = [
@@ -29,12 +29,13 @@ pub fn of(question: &Question, method: Method) -> (&'static str, Value) {
         Question::Seeker(_) => ("seeker_reply", strict::<SeekerReply>()),
         Question::Tracer(_) => ("tracer_reply", strict::<TracerReply>()),
         Question::Bare(_) => ("bare_reply", strict::<BareReply>()),
+        Question::Gd(_) => ("gd_reply", strict::<GdReply>()),
     };
     if method == Method::Paper {
         match question {
             Question::Keeper(_) => without(schema.pointer_mut("/properties/claims/items"), "quotes"),
             Question::Tracer(_) => without(Some(&mut schema), "reasons"),
-            Question::Seeker(_) | Question::Bare(_) => {}
+            Question::Seeker(_) | Question::Bare(_) | Question::Gd(_) => {}
         }
     }
     (name, schema)

@@ -61,7 +61,7 @@ fn says_nothing(id: &str) -> bool {
 }
 
 /// What kind of value it is, for messages.
-fn kind(value: &Value) -> &'static str {
+pub(super) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "true or false",
@@ -158,7 +158,7 @@ where
 }
 
 /// `Direct Support`, `direct-support` and `DirectSupport` as `direct_support`.
-fn snake(given: &str) -> String {
+pub(super) fn snake(given: &str) -> String {
     let mut word = String::with_capacity(given.len());
     let mut after_lower = false;
     for c in given.trim().chars() {

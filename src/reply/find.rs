@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::Misfit;
-use super::lenient::{Reader, Stop};
+use super::lenient::{Reader, Stop, VALUE};
 
 /// Marks that open a reasoning block, and those that close it, whatever the case.
 const THINK: [(&str, &str); 7] = [
@@ -30,7 +30,8 @@ const MAX_REREADING: usize = 4;
 pub(super) struct Scan<T> {
     /// The last object that fits, with what was forgiven in reading it.
     pub(super) last: Option<(T, BTreeSet<&'static str>)>,
-    /// How many fit.
+    /// How many could have been meant as the answer: those that fit, and those with the stage's keys that
+    /// cannot be read.
     pub(super) count: usize,
     /// Why nothing after the last fitting object, or nothing at all, can be the answer.
     pub(super) misfit: Option<Misfit>,
@@ -49,7 +50,8 @@ struct Walk<'text, T, F> {
     unfit: Option<Misfit>,
     /// A part of an answer outside any complete object, after the last that fits.
     broken: Option<Misfit>,
-    reasoning_open: bool,
+    /// Where the last reasoning block ended.
+    reasoned_to: Option<usize>,
     rereading: usize,
 }
 
@@ -69,13 +71,16 @@ pub(super) fn scan<T>(
         count: 0,
         unfit: None,
         broken: None,
-        reasoning_open: false,
+        reasoned_to: None,
         rereading: 0,
     };
     while walk.step() {}
     let misfit = walk.broken.or_else(|| {
         let none = walk.last.is_none();
-        let reasoning = walk.reasoning_open.then_some(Misfit::ReasoningOnly);
+        let after = walk.reasoned_to.and_then(|end| text.get(end..));
+        let reasoning = after
+            .filter(|after| after.trim().is_empty())
+            .map(|_| Misfit::ReasoningOnly);
         none.then(|| reasoning.or(walk.unfit).unwrap_or(Misfit::NoObject))
     });
     Scan {
@@ -126,6 +131,7 @@ impl<T, F: FnMut(Value) -> Result<T, Misfit>> Walk<'_, T, F> {
     /// Whatever was read so far was reasoning.
     fn forget(&mut self, at: usize) {
         self.at = at;
+        self.reasoned_to = Some(at);
         self.open = 0;
         self.last = None;
         self.count = 0;
@@ -147,8 +153,8 @@ impl<T, F: FnMut(Value) -> Result<T, Misfit>> Walk<'_, T, F> {
             while end < self.text.len() && !starts_with_mark(self.text, end, close) {
                 end += 1;
             }
-            self.reasoning_open = end >= self.text.len();
             self.at = (end + close.len()).min(self.text.len());
+            self.reasoned_to = Some(self.at);
             return true;
         }
         false
@@ -204,6 +210,14 @@ impl<T, F: FnMut(Value) -> Result<T, Misfit>> Walk<'_, T, F> {
         }
     }
 
+    fn placeholder_at(&self, stop: Stop) -> bool {
+        let Stop::Bad { at, expected: VALUE } = stop else {
+            return false;
+        };
+        let rest = self.text.get(at..).unwrap_or("");
+        ["...", "…", "<"].iter().any(|mark| rest.starts_with(mark))
+    }
+
     /// Past an object that cannot be read, by its braces alone: what stands inside it is part of it and
     /// no answer of its own. A closing reasoning mark ends it too: then it was a thought.
     fn skip_broken(&mut self, start: usize, stop: Stop) -> bool {
@@ -231,12 +245,13 @@ impl<T, F: FnMut(Value) -> Result<T, Misfit>> Walk<'_, T, F> {
                 break Some(at);
             }
         };
+        // A form shown with dots or placeholders for its values was not meant as an answer.
+        named &= !self.placeholder_at(stop);
         let misfit = match stop {
             Stop::End => self.cut(),
             Stop::Bad { at, expected } => Misfit::syntax(self.text, at, expected),
         };
         match end {
-            // Prose with braces, such as a template with dots in it.
             Some(end) if !named => {
                 self.unfit = Some(misfit);
                 self.at = end;
@@ -244,6 +259,7 @@ impl<T, F: FnMut(Value) -> Result<T, Misfit>> Walk<'_, T, F> {
             }
             Some(end) => {
                 self.broken = Some(misfit);
+                self.count += 1;
                 self.at = end;
                 true
             }

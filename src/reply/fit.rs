@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
+use super::drift;
 use super::fields::{Notes, get, id, ids, objects, required_objects, text, texts, word};
 use super::{
     BareReply, ClaimEvent, KeeperClaim, KeeperReply, Misfit, SeekerHandle, SeekerRecord, SeekerReply, StageReply,
@@ -50,7 +51,8 @@ pub(super) fn keys_of(stage: Stage) -> &'static [&'static str] {
             "earliest_harmful_span_id",
         ],
         Stage::Bare => &["error_span_ids", "earliest_harmful_span_id"],
-        Stage::Gd | Stage::Segment => &[],
+        Stage::Gd => &drift::SCORE_KEYS,
+        Stage::Segment => &[],
     }
 }
 
@@ -110,7 +112,8 @@ fn typed(stage: Stage, map: &Map<String, Value>) -> Result<(StageReply, Notes), 
         Stage::Seeker => StageReply::Seeker(seeker(map, &mut notes)?),
         Stage::Tracer => StageReply::Tracer(tracer(map, &mut notes)?),
         Stage::Bare => StageReply::Bare(bare(map, &mut notes)?),
-        Stage::Gd | Stage::Segment => {
+        Stage::Gd => StageReply::Gd(drift::gd(map, &mut notes)?),
+        Stage::Segment => {
             return Err(Misfit::shape(format!("replies of the stage {stage} are not read here")));
         }
     };

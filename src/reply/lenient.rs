@@ -10,6 +10,9 @@ use serde_json::{Map, Value};
 /// Values deeper than this are refused. Stage replies are four deep; `serde_json` allows 128.
 const MAX_DEPTH: usize = 64;
 
+/// What is expected where a value should stand.
+pub(super) const VALUE: &str = "a JSON value";
+
 /// Why no value could be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
@@ -66,7 +69,7 @@ impl<'text> Reader<'text> {
             Some(byte) if is_word_start(byte) => self.word_value(),
             Some(_) => match self.quoted()? {
                 Some(text) => Ok(Value::String(text)),
-                None => Err(self.bad("a JSON value")),
+                None => Err(self.bad(VALUE)),
             },
         }
     }
@@ -260,7 +263,7 @@ impl<'text> Reader<'text> {
                 "Infinity" | "inf" | "Inf" | "NaN" | "nan" => Ok(self.no_number()),
                 _ => Err(Stop::Bad {
                     at: start,
-                    expected: "a JSON value",
+                    expected: VALUE,
                 }),
             };
         }
@@ -271,7 +274,7 @@ impl<'text> Reader<'text> {
             .map(Value::Number)
             .map_err(|_| Stop::Bad {
                 at: start,
-                expected: "a number",
+                expected: VALUE,
             })
     }
 
@@ -295,7 +298,7 @@ impl<'text> Reader<'text> {
             _ => {
                 return Err(Stop::Bad {
                     at: start,
-                    expected: "a JSON value",
+                    expected: VALUE,
                 });
             }
         };

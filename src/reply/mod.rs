@@ -7,6 +7,7 @@
 //! field that reads as something else than it says, is a [`WarningCode::JsonRepaired`] warning; fences,
 //! prose and reasoning blocks around a valid object are not worth one.
 
+mod drift;
 mod fields;
 mod find;
 mod fit;
@@ -17,6 +18,7 @@ mod stages;
 
 use serde_json::Value;
 
+pub use drift::{By, Family, Fault, GdReply};
 pub use misfit::Misfit;
 pub use stages::{
     BareReply, ClaimEvent, KeeperClaim, KeeperReply, SeekerHandle, SeekerRecord, SeekerReply, StageReply, TracerReply,
@@ -48,14 +50,16 @@ pub type ReadReply = (StageReply, Vec<Warning>);
 /// # Errors
 /// A [`Misfit`] that says what to send instead: no text, no object, an object cut short, an object
 /// that cannot be read without guessing, or one without the keys the stage needs (`claims`;
-/// `support_records`; `error_span_ids` or `first_error_span`; `error_span_ids`).
+/// `support_records`; `error_span_ids` or `first_error_span`; `error_span_ids`; `gd`, a number from 0 to 1).
 pub fn read(stage: Stage, reading: Reading, text: &str) -> Result<ReadReply, Misfit> {
     match reading {
         Reading::Tolerant => tolerant(stage, text),
         Reading::Published if text.trim().is_empty() => Err(Misfit::Empty),
         Reading::Published => match published::parse_json_object(text) {
             Ok(object) => Ok((StageReply::Published(object), Vec::new())),
-            Err(error) => Err(Misfit::Shape { problem: error.to_string() }),
+            Err(error) => Err(Misfit::Shape {
+                problem: error.to_string(),
+            }),
         },
     }
 }
@@ -87,6 +91,7 @@ pub fn to_text(reply: &StageReply) -> String {
         StageReply::Seeker(reply) => serde_json::to_string(reply),
         StageReply::Tracer(reply) => serde_json::to_string(reply),
         StageReply::Bare(reply) => serde_json::to_string(reply),
+        StageReply::Gd(reply) => serde_json::to_string(reply),
         StageReply::Published(map) => serde_json::to_string(map),
     };
     // These types hold text, lists and maps with text keys only: writing them cannot fail.

@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::GdReply;
 use crate::ledger::{ClaimStatus, ClaimType, EvidenceRole, Reason, SupportStatus};
 
 /// A stage's reply, read.
@@ -25,6 +26,8 @@ pub enum StageReply {
     Tracer(TracerReply),
     /// Single call of `bare`.
     Bare(BareReply),
+    /// Goal-drift judge.
+    Gd(GdReply),
     /// The object as the model gave it, for the `paper` method, whose published steps work on
     /// untyped values.
     Published(Map<String, Value>),

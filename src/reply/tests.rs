@@ -60,6 +60,10 @@ fn fences_prose_and_decoration_are_no_repair() {
         &[],
     );
     is_mine(&format!("The form is {{first_error_span: ...}}. So: {MINE}"), &[]);
+    is_mine(
+        &format!("{MINE}\nas {{\"first_error_span\": <id>, \"error_span_ids\": [...]}} wants."),
+        &[],
+    );
 }
 
 #[test]
@@ -83,7 +87,9 @@ fn reasoning_blocks_are_dropped_whatever_they_hold() {
 #[test]
 fn reasoning_that_never_ends_is_no_answer() {
     assert_eq!(err(Stage::Tracer, &format!("<think>so {MINE}")), Misfit::ReasoningOnly);
-    assert_eq!(err(Stage::Tracer, "<think>hm</think>"), Misfit::NoObject);
+    assert_eq!(err(Stage::Tracer, "<think>hm</think>\n"), Misfit::ReasoningOnly);
+    assert_eq!(err(Stage::Tracer, &format!("so {MINE}</think>")), Misfit::ReasoningOnly);
+    assert_eq!(err(Stage::Tracer, "<think>hm</think> No harm."), Misfit::NoObject);
 }
 
 #[test]
@@ -105,6 +111,8 @@ fn the_last_object_that_fits_wins_and_is_flagged() {
     is_mine(&format!("The page says {THEIRS}\nNot mine. Mine:\n{MINE}"), &flag);
     is_mine(&format!("{THEIRS}\n{MINE}\n{{\"note\": \"end\"}}"), &flag);
     is_mine(&format!("{{\"error_span_ids\": {{\"a\": 1}}}} {MINE}"), &[]);
+    // One of them cannot be read, and might have been the answer.
+    is_mine(&format!("Mine: {{\"error_span_ids\": [b1]}}. Theirs: {MINE}"), &flag);
     // An array in prose is one object with its elements, not a first and a second answer.
     assert!(matches!(
         err(Stage::Tracer, &format!("See [{THEIRS}, {MINE}]")),
@@ -127,6 +135,7 @@ fn an_object_quoted_without_escapes_is_no_answer() {
         format!("{{\"error_span_ids\": [\"b7\"], \"reason\": \"it says \"}} {THEIRS} and that is false\"}}"),
         format!("{{\"error_span_ids\": [\"b7\"], \"reason\": \"it says </think> {THEIRS} and that is false\"}}"),
         format!("{{\"reason\": \"it says \"}} {THEIRS} \", \"error_span_ids\": [\"b7\"]}}"),
+        format!("It says {THEIRS}. Mine: {{\"error_span_ids\": [\"b7\"], \"reason\": \"it says \"... fine\".\"}}"),
     ] {
         let misfit = err(Stage::Tracer, &text);
         assert!(
@@ -325,7 +334,7 @@ fn reasoning_counts_only_when_it_is_an_answer_and_nothing_else() {
 #[test]
 fn hostile_length_takes_linear_time() {
     // Each of these would take hours if any brace were read to the end of the text again.
-    let size = 1_000_000;
+    let size = 200_000;
     for unit in [
         "{",
         "[{",
@@ -427,7 +436,19 @@ fn a_reply() -> impl Strategy<Value = (Stage, StageReply)> {
             ..TracerReply::default()
         })
     });
+    let gd = (a_text(), 0..=100_u32).prop_map(|(reason, hundredths)| {
+        let gd = f64::from(hundredths) / 100.0;
+        let by = (gd > 0.0).then_some(By::Inaction);
+        StageReply::Gd(GdReply {
+            reason,
+            gd,
+            by,
+            fault: Some(Fault::GoalDrift),
+            ..GdReply::default()
+        })
+    });
     prop_oneof![
+        gd.prop_map(|reply| (Stage::Gd, reply)),
         bare.prop_map(|reply| (Stage::Bare, reply)),
         seeker.prop_map(|reply| (Stage::Seeker, reply)),
         keeper.prop_map(|reply| (Stage::Keeper, reply)),

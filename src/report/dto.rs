@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::audit::{Cause, Finding, Method, Report, Verdict};
-use crate::drive::{CaseResult, Ended, JudgeInfo};
+use super::drift::GdRow;
+use crate::audit::votes::{Agreement, Repeats};
+use crate::audit::{Cause, Finding, Method, Report, UserKnows, Verdict};
+use crate::drive::{CaseResult, Ended, JudgeInfo, Second, Spread};
 use crate::evidence::Packet;
 use crate::ledger::{Claim, Reason, SupportRecord, Trace};
 use crate::trajectory::{Source, Trajectory, Warning};
@@ -93,14 +95,60 @@ pub struct ResultRow {
     pub prediction: Option<Prediction>,
     /// What the stages established, up to a failure.
     pub audit: AuditRow,
+    /// What the goal-drift judge said, with `--gd` and harmful spans.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gd: Option<GdRow>,
     /// Ids the judge named that no span has.
     pub rejected_span_ids: Vec<String>,
     /// Who judged.
     pub judge: JudgeInfo,
-    /// Use by stage, and `total`.
+    /// What the user told of the run.
+    #[serde(default)]
+    pub user: UserKnows,
+    /// With repeats: how many of them name each span; the verdict is that of more than half of those asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub votes: Option<BTreeMap<String, u32>>,
+    /// With repeats: Fleiss' κ over the spans of the run (named or not); absent where it is undefined.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fleiss_kappa: Option<f64>,
+    /// With repeats: the account of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeats: Option<Repeats>,
+    /// With a second judge: what it said, and where both agree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub second: Option<SecondRow>,
+    /// Use by stage, and `total`; repeats and a second judge included.
     pub usage: BTreeMap<String, Usage>,
     /// What a reader should know.
     pub warnings: Vec<Warning>,
+}
+
+/// What the second judge said of the run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SecondRow {
+    /// Who.
+    pub judge: JudgeInfo,
+    /// How its audit ended.
+    pub status: Status,
+    /// Why it has no verdict; `null` when it has one.
+    pub cause: Option<Cause>,
+    /// Its own verdict.
+    pub prediction: Option<Prediction>,
+    /// Where both agree; `null` unless both have a verdict.
+    pub agreement: Option<Agreement>,
+    /// The row's `prediction` holds only spans that both name.
+    pub agreed_only: bool,
+    /// With repeats: its votes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub votes: Option<BTreeMap<String, u32>>,
+    /// With repeats: their Fleiss' κ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fleiss_kappa: Option<f64>,
+    /// With repeats: the account of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeats: Option<Repeats>,
+    /// What it used.
+    pub usage: Usage,
 }
 
 /// Where the record stands.
@@ -114,7 +162,10 @@ pub struct SourceRow {
 
 impl From<&Source> for SourceRow {
     fn from(source: &Source) -> Self {
-        Self { file: source.file.clone(), line: source.line }
+        Self {
+            file: source.file.clone(),
+            line: source.line,
+        }
     }
 }
 
@@ -131,8 +182,14 @@ impl ResultRow {
             cause: None,
             prediction: None,
             audit: AuditRow::default(),
+            gd: None,
             rejected_span_ids: Vec::new(),
             judge: result.judge.clone(),
+            user: result.user.clone(),
+            votes: result.spread.as_ref().map(|spread| spread.votes.clone()),
+            fleiss_kappa: result.spread.as_ref().and_then(|spread| spread.fleiss_kappa),
+            repeats: result.spread.as_ref().map(|spread| spread.repeats.clone()),
+            second: result.second.as_ref().map(|second| SecondRow::new(second, result)),
             usage: usage(result),
             warnings: result.warnings.clone(),
         };
@@ -148,28 +205,7 @@ impl ResultRow {
     }
 
     fn fill(&mut self, report: &Report, run: Option<&Trajectory>) {
-        let traj_id = self.case_id.clone().unwrap_or_default();
-        match &report.verdict {
-            Verdict::Found(found) => {
-                self.status = Status::Ok;
-                self.prediction = Some(Prediction {
-                    traj_id,
-                    error_span_ids: found.spans.clone(),
-                    earliest_harmful_span_id: Some(found.first.clone()),
-                    reasons: found.reasons.clone(),
-                });
-            }
-            Verdict::Clean => {
-                self.status = Status::Ok;
-                self.prediction =
-                    Some(Prediction { traj_id, error_span_ids: Vec::new(), earliest_harmful_span_id: None, reasons: Vec::new() });
-            }
-            Verdict::Failed(cause) => self.cause = Some(cause.clone()),
-            Verdict::Refused(cause) => {
-                self.status = Status::Refused;
-                self.cause = Some(cause.clone());
-            }
-        }
+        (self.status, self.cause, self.prediction) = of_verdict(&report.verdict, self.case_id.as_deref());
         if let Some(ledger) = &report.ledger {
             self.audit.task_goal = Some(ledger.task_goal.clone());
             self.audit.hard_constraints = ledger.hard_constraints.clone();
@@ -178,16 +214,64 @@ impl ResultRow {
         }
         self.audit.support = report.support.as_deref().cloned().unwrap_or_default();
         self.audit.trace = report.trace.clone();
-        self.audit.packet = report.packet.as_deref().zip(run).map(|(packet, run)| packet_row(packet, run));
+        self.audit.packet = report
+            .packet
+            .as_deref()
+            .zip(run)
+            .map(|(packet, run)| packet_row(packet, run));
         self.audit.findings = report.findings.clone();
         self.rejected_span_ids = report.rejected_span_ids.clone();
         self.warnings.extend(report.warnings.iter().cloned());
     }
 }
 
+impl SecondRow {
+    fn new(second: &Second, result: &CaseResult) -> Self {
+        let (status, cause, prediction) = match &second.ended {
+            Ended::NotRun(cause) => (Status::NotRun, Some(cause.clone()), None),
+            Ended::Report(report) => of_verdict(&report.verdict, result.case_id.as_deref()),
+        };
+        let spread: Option<&Spread> = second.spread.as_ref();
+        Self {
+            judge: second.judge.clone(),
+            status,
+            cause,
+            prediction,
+            agreement: second.agreement.clone(),
+            agreed_only: second.agreed_only,
+            votes: spread.map(|spread| spread.votes.clone()),
+            fleiss_kappa: spread.and_then(|spread| spread.fleiss_kappa),
+            repeats: spread.map(|spread| spread.repeats.clone()),
+            usage: second.usage.clone(),
+        }
+    }
+}
+
+fn of_verdict(verdict: &Verdict, case_id: Option<&str>) -> (Status, Option<Cause>, Option<Prediction>) {
+    let prediction = |error_span_ids, first, reasons| Prediction {
+        traj_id: case_id.unwrap_or_default().to_owned(),
+        error_span_ids,
+        earliest_harmful_span_id: first,
+        reasons,
+    };
+    match verdict {
+        Verdict::Found(found) => {
+            let found = prediction(found.spans.clone(), Some(found.first.clone()), found.reasons.clone());
+            (Status::Ok, None, Some(found))
+        }
+        Verdict::Clean => (Status::Ok, None, Some(prediction(Vec::new(), None, Vec::new()))),
+        Verdict::Failed(cause) => (Status::Failed, Some(cause.clone()), None),
+        Verdict::Refused(cause) => (Status::Refused, Some(cause.clone()), None),
+    }
+}
+
 fn packet_row(packet: &Packet, run: &Trajectory) -> PacketRow {
     PacketRow {
-        span_ids: packet.spans().into_iter().map(|position| run.id_at(position).to_owned()).collect(),
+        span_ids: packet
+            .spans()
+            .into_iter()
+            .map(|position| run.id_at(position).to_owned())
+            .collect(),
         chunks: packet.chunks.iter().map(|chunk| chunk.id(run)).collect(),
         chars: packet.chars(),
     }

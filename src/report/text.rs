@@ -6,7 +6,7 @@ use super::dto::{ResultRow, Status};
 use crate::audit::{Finding, LocatedBy, Role};
 use crate::drive::JudgeKind;
 use crate::evidence::{Quote, QuoteStatus};
-use crate::ledger::{Claim, SupportRecord, SupportStatus};
+use crate::ledger::{Claim, EvidenceRole, SupportRecord, SupportStatus};
 use crate::trajectory::Trajectory;
 
 /// Width at which prose is folded.
@@ -23,7 +23,11 @@ pub struct Style {
 
 impl Style {
     fn paint(self, code: &str, text: &str) -> String {
-        if self.color { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+        if self.color {
+            format!("\u{1b}[{code}m{text}\u{1b}[0m")
+        } else {
+            text.to_owned()
+        }
     }
     fn bold(self, text: &str) -> String {
         self.paint("1", text)
@@ -66,7 +70,7 @@ pub fn plain(text: &str) -> String {
     out
 }
 
-fn clipped(text: &str) -> String {
+pub(super) fn clipped(text: &str) -> String {
     let text = plain(text);
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}…", text[..end].trim_end()),
@@ -75,7 +79,7 @@ fn clipped(text: &str) -> String {
 }
 
 /// Folds words at [`WIDTH`], every line behind `indent`, the first behind `head` instead.
-fn folded(out: &mut String, head: &str, indent: &str, text: &str) {
+pub(super) fn folded(out: &mut String, head: &str, indent: &str, text: &str) {
     let mut line = head.to_owned();
     let mut width = unicode_width::UnicodeWidthStr::width(head);
     let mut empty = true;
@@ -111,11 +115,14 @@ pub fn render(row: &ResultRow, run: Option<&Trajectory>, style: Style) -> String
     if let Some(run) = run {
         folded(&mut out, "Question: ", "  ", &clipped(run.question()));
     }
+    super::panel::user(&mut out, row);
     let _ = writeln!(out);
     match row.status {
         Status::Ok => verdict(&mut out, row, run, style),
         Status::Failed | Status::Refused | Status::NotRun => no_verdict(&mut out, row, style),
     }
+    super::panel::repeats(&mut out, row, run);
+    super::panel::second(&mut out, row);
     footer(&mut out, row, style);
     out
 }
@@ -128,13 +135,31 @@ fn no_verdict(out: &mut String, row: &ResultRow, style: Style) {
     };
     let _ = writeln!(out, "{}: there is no verdict on this run.", style.bad(word));
     let Some(cause) = &row.cause else { return };
-    let kind = serde_json::to_value(cause.kind).ok().and_then(|kind| kind.as_str().map(str::to_owned)).unwrap_or_default();
-    let stage = cause.stage.map_or(String::new(), |stage| format!(" in the {stage} stage"));
+    let kind = serde_json::to_value(cause.kind)
+        .ok()
+        .and_then(|kind| kind.as_str().map(str::to_owned))
+        .unwrap_or_default();
+    let stage = cause
+        .stage
+        .map_or(String::new(), |stage| format!(" in the {stage} stage"));
     folded(out, &format!("  cause {kind}{stage}: "), "    ", &plain(&cause.message));
 }
 
 fn verdict(out: &mut String, row: &ResultRow, run: Option<&Trajectory>, style: Style) {
     let Some(first) = row.audit.findings.first() else {
+        let both = row
+            .second
+            .as_ref()
+            .filter(|second| second.agreed_only)
+            .and_then(|second| second.agreement.as_ref());
+        if both.is_some_and(|both| !both.only_first.is_empty() || !both.only_second.is_empty()) {
+            let _ = writeln!(
+                out,
+                "Verdict: {}.",
+                style.bad("the two judges agree on no harmful span")
+            );
+            return;
+        }
         let _ = writeln!(out, "Verdict: {}.", style.good("no harmful span was found"));
         if let Some(notes) = &row.audit.notes {
             folded(out, "  checked: ", "    ", &clipped(notes));
@@ -142,7 +167,9 @@ fn verdict(out: &mut String, row: &ResultRow, run: Option<&Trajectory>, style: S
         return;
     };
     let total = run.map_or(0, |run| run.spans().len());
-    let position = run.and_then(|run| run.position(&first.span_id)).map_or(0, |position| position + 1);
+    let position = run
+        .and_then(|run| run.position(&first.span_id))
+        .map_or(0, |position| position + 1);
     let later = row.audit.findings.len() - 1;
     let tail = match later {
         0 => "no later span inherits it".to_owned(),
@@ -155,6 +182,9 @@ fn verdict(out: &mut String, row: &ResultRow, run: Option<&Trajectory>, style: S
     for finding in &row.audit.findings {
         self::finding(out, row, finding, style);
     }
+    if let Some(gd) = &row.gd {
+        super::drift::section(out, gd);
+    }
     if let Some(run) = run {
         map(out, row, run, style);
     }
@@ -166,7 +196,11 @@ fn finding(out: &mut String, row: &ResultRow, finding: &Finding, style: Style) {
         Role::Linked => format!("Inherited by {}", plain(&finding.span_id)),
     };
     let _ = writeln!(out, "{}", style.bold(&heading));
-    for quote in finding.quotes.iter().take(if finding.role == Role::First { 3 } else { 1 }) {
+    for quote in finding
+        .quotes
+        .iter()
+        .take(if finding.role == Role::First { 3 } else { 1 })
+    {
         self::quote(out, "  says    ", quote, finding.located_by, style);
     }
     if !finding.reason.trim().is_empty() {
@@ -176,14 +210,23 @@ fn finding(out: &mut String, row: &ResultRow, finding: &Finding, style: Style) {
         let _ = writeln!(out);
         return;
     }
-    for claim in finding.claim_ids.iter().filter_map(|id| row.audit.claims.iter().find(|claim| claim.claim_id == *id)) {
-        let record = row.audit.support.iter().find(|record| record.claim_id == claim.claim_id);
-        self::claim(out, claim, record, style);
+    for claim in finding
+        .claim_ids
+        .iter()
+        .filter_map(|id| row.audit.claims.iter().find(|claim| claim.claim_id == *id))
+    {
+        let record = row
+            .audit
+            .support
+            .iter()
+            .find(|record| record.claim_id == claim.claim_id);
+        self::claim(out, claim, record, finding, style);
     }
     let _ = writeln!(out);
 }
 
-fn claim(out: &mut String, claim: &Claim, record: Option<&SupportRecord>, style: Style) {
+/// A claim with the evidence for and against it. What the finding says already is not said again.
+fn claim(out: &mut String, claim: &Claim, record: Option<&SupportRecord>, finding: &Finding, style: Style) {
     let status = match record.map(|record| record.support_status) {
         Some(SupportStatus::Direct) => "supported directly",
         Some(SupportStatus::Weak) => "supported weakly",
@@ -194,11 +237,22 @@ fn claim(out: &mut String, claim: &Claim, record: Option<&SupportRecord>, style:
     let text = format!("{} ({}: {status})", clipped(&claim.claim), plain(&claim.claim_id));
     folded(out, "  claim   ", "          ", &text);
     let Some(record) = record else { return };
-    for quote in record.evidence_handles.iter().filter_map(|handle| handle.quote.as_ref()).take(3) {
-        self::quote(out, "  shown   ", quote, LocatedBy::Judge, style);
+    for handle in &record.evidence_handles {
+        let head = match handle.role {
+            EvidenceRole::Conflict => "  against ",
+            EvidenceRole::DirectSupport | EvidenceRole::PartialSupport => "  for     ",
+            EvidenceRole::MissingLink => "  gap at  ",
+            EvidenceRole::Related => "  see     ",
+            // The finding shows the commitment, and the chain after it shows who uses it.
+            EvidenceRole::Commitment | EvidenceRole::DownstreamUse | EvidenceRole::LinkedUse => continue,
+        };
+        if let Some(quote) = &handle.quote {
+            self::quote(out, head, quote, LocatedBy::Judge, style);
+        }
     }
-    if !record.missing_support.trim().is_empty() {
-        folded(out, "  missing ", "          ", &clipped(&record.missing_support));
+    let missing = record.missing_support.trim();
+    if !missing.is_empty() && missing != finding.reason.trim() {
+        folded(out, "  missing ", "          ", &clipped(missing));
     }
 }
 
@@ -217,14 +271,24 @@ fn quote(out: &mut String, head: &str, quote: &Quote, by: LocatedBy, style: Styl
             format!("{}:{start}-{end}, {how}{by}", plain(&quote.span_id))
         }
     };
-    folded(out, head, "          ", &format!("\"{}\" {}", clipped(&quote.text), style.dim(&format!("[{place}]"))));
+    folded(
+        out,
+        head,
+        "          ",
+        &format!("\"{}\" {}", clipped(&quote.text), style.dim(&format!("[{place}]"))),
+    );
 }
 
 /// `.` harmless, `!` first harmful, `+` inherits: a character a span.
 fn map(out: &mut String, row: &ResultRow, run: &Trajectory, style: Style) {
     let mut line = String::new();
     for span in run.spans() {
-        let role = row.audit.findings.iter().find(|finding| finding.span_id == span.id).map(|finding| finding.role);
+        let role = row
+            .audit
+            .findings
+            .iter()
+            .find(|finding| finding.span_id == span.id)
+            .map(|finding| finding.role);
         line.push_str(&match role {
             Some(Role::First) => style.bad("!"),
             Some(Role::Linked) => style.bold("+"),
@@ -241,7 +305,10 @@ fn map(out: &mut String, row: &ResultRow, run: &Trajectory, style: Style) {
 fn footer(out: &mut String, row: &ResultRow, style: Style) {
     let shown = row.warnings.iter().take(8);
     for warning in shown {
-        let code = serde_json::to_value(warning.code).ok().and_then(|code| code.as_str().map(str::to_owned)).unwrap_or_default();
+        let code = serde_json::to_value(warning.code)
+            .ok()
+            .and_then(|code| code.as_str().map(str::to_owned))
+            .unwrap_or_default();
         folded(out, &format!("Warning {code}: "), "  ", &clipped(&warning.message));
     }
     if row.warnings.len() > 8 {
@@ -251,12 +318,24 @@ fn footer(out: &mut String, row: &ResultRow, style: Style) {
         JudgeKind::Offline => "the offline judge (no model: an evidence check of the text alone)".to_owned(),
         kind => {
             let model = row.judge.model.as_deref().unwrap_or("an unnamed source");
-            let endpoint = row.judge.endpoint.as_deref().map_or(String::new(), |endpoint| format!(" at {endpoint}"));
-            let dialect = row.judge.dialect.as_deref().map_or(String::new(), |dialect| format!(" ({dialect})"));
+            let endpoint = row
+                .judge
+                .endpoint
+                .as_deref()
+                .map_or(String::new(), |endpoint| format!(" at {endpoint}"));
+            let dialect = row
+                .judge
+                .dialect
+                .as_deref()
+                .map_or(String::new(), |dialect| format!(" ({dialect})"));
             format!("{} {model}{endpoint}{dialect}", kind.word())
         }
     };
-    let _ = writeln!(out, "{}", style.dim(&format!("Judge: {}, method {}.", plain(&judge), row.method)));
+    let _ = writeln!(
+        out,
+        "{}",
+        style.dim(&format!("Judge: {}, method {}.", plain(&judge), row.method))
+    );
     if row.status == Status::Ok {
         let trust = "How far to trust it: a lead, not a proof. On TELBench the best published judge names the exact first \
                      span in about 24 % of runs; check the quotes.";

@@ -162,7 +162,10 @@ impl Recording {
     /// # Errors
     /// When the file cannot be read, is no journal, is of another version, or is damaged before its last line.
     pub fn read(path: &Path) -> Result<Self, JournalError> {
-        let file = File::open(path).map_err(|source| JournalError::Io { path: path.to_owned(), source })?;
+        let file = File::open(path).map_err(|source| JournalError::Io {
+            path: path.to_owned(),
+            source,
+        })?;
         read_from(path, file).map(|(recording, _)| recording)
     }
 
@@ -171,12 +174,23 @@ impl Recording {
     /// # Errors
     /// When the file cannot be read or does not begin as a journal of this version.
     pub fn header(path: &Path) -> Result<Fingerprint, JournalError> {
-        let io = |source| JournalError::Io { path: path.to_owned(), source };
+        let io = |source| JournalError::Io {
+            path: path.to_owned(),
+            source,
+        };
         let mut line = Vec::new();
-        BufReader::new(File::open(path).map_err(io)?).read_until(b'\n', &mut line).map_err(io)?;
+        BufReader::new(File::open(path).map_err(io)?)
+            .read_until(b'\n', &mut line)
+            .map_err(io)?;
         match serde_json::from_slice::<Line>(&line) {
-            Ok(Line::Journal { version: JOURNAL_VERSION, fingerprint }) => Ok(fingerprint),
-            Ok(Line::Journal { version, .. }) => Err(JournalError::Version { path: path.to_owned(), found: version }),
+            Ok(Line::Journal {
+                version: JOURNAL_VERSION,
+                fingerprint,
+            }) => Ok(fingerprint),
+            Ok(Line::Journal { version, .. }) => Err(JournalError::Version {
+                path: path.to_owned(),
+                found: version,
+            }),
             _ => Err(JournalError::Damaged {
                 path: path.to_owned(),
                 line: 1,
@@ -188,8 +202,15 @@ impl Recording {
 
 /// Reads all whole lines; returns the length of the file up to the end of the last of them.
 fn read_from(path: &Path, file: File) -> Result<(Recording, u64), JournalError> {
-    let io = |source| JournalError::Io { path: path.to_owned(), source };
-    let damaged = |line, message: String| JournalError::Damaged { path: path.to_owned(), line, message };
+    let io = |source| JournalError::Io {
+        path: path.to_owned(),
+        source,
+    };
+    let damaged = |line, message: String| JournalError::Damaged {
+        path: path.to_owned(),
+        line,
+        message,
+    };
     let mut reader = BufReader::new(file);
     let mut recording = Recording::default();
     let (mut whole, mut number) = (0_u64, 0_usize);
@@ -204,11 +225,16 @@ fn read_from(path: &Path, file: File) -> Result<(Recording, u64), JournalError> 
         let parsed = serde_json::from_slice::<Line>(&bytes);
         match parsed {
             Ok(Line::Journal { version, .. }) if version != JOURNAL_VERSION => {
-                return Err(JournalError::Version { path: path.to_owned(), found: version });
+                return Err(JournalError::Version {
+                    path: path.to_owned(),
+                    found: version,
+                });
             }
             Ok(Line::Journal { fingerprint, .. }) if number == 1 => recording.fingerprint = fingerprint,
             Ok(_) if number == 1 => return Err(damaged(1, "no journal header; is this a journal?".to_owned())),
-            Ok(Line::Journal { .. }) => return Err(damaged(number, "a second header; two journals joined?".to_owned())),
+            Ok(Line::Journal { .. }) => {
+                return Err(damaged(number, "a second header; two journals joined?".to_owned()));
+            }
             Ok(Line::Answer(record)) if bytes.ends_with(b"\n") => {
                 recording.answers.insert(record.ask.clone(), *record);
             }
@@ -217,8 +243,15 @@ fn read_from(path: &Path, file: File) -> Result<(Recording, u64), JournalError> 
                 // Only the last line can be torn by a crash: there must be nothing behind it.
                 let rest = reader.fill_buf().map_err(io)?;
                 if number == 1 || !rest.is_empty() {
-                    let why = if number == 1 { "no journal header; is this a journal?" } else { "not a journal line" };
-                    return Err(damaged(number, format!("{why}; nothing was changed. Record to a new file")));
+                    let why = if number == 1 {
+                        "no journal header; is this a journal?"
+                    } else {
+                        "not a journal line"
+                    };
+                    return Err(damaged(
+                        number,
+                        format!("{why}; nothing was changed. Record to a new file"),
+                    ));
                 }
                 recording.torn_bytes = read as u64;
                 return Ok((recording, whole));
@@ -254,10 +287,21 @@ impl Journal {
     /// # Errors
     /// When the file exists, cannot be made or is in use.
     pub fn create(path: &Path, fingerprint: &Fingerprint) -> Result<Self, JournalError> {
-        let io = |source| JournalError::Io { path: path.to_owned(), source };
-        let file = OpenOptions::new().append(true).read(true).create_new(true).open(path).map_err(io)?;
+        let io = |source| JournalError::Io {
+            path: path.to_owned(),
+            source,
+        };
+        let file = OpenOptions::new()
+            .append(true)
+            .read(true)
+            .create_new(true)
+            .open(path)
+            .map_err(io)?;
         let journal = Self::locked(path, file)?;
-        journal.append(&Line::Journal { version: JOURNAL_VERSION, fingerprint: fingerprint.clone() })?;
+        journal.append(&Line::Journal {
+            version: JOURNAL_VERSION,
+            fingerprint: fingerprint.clone(),
+        })?;
         Ok(journal)
     }
 
@@ -266,14 +310,20 @@ impl Journal {
     /// # Errors
     /// As [`Recording::read`]; when settings differ; when another process has it open.
     pub fn resume(path: &Path, fingerprint: &Fingerprint) -> Result<(Self, Recording), JournalError> {
-        let io = |source| JournalError::Io { path: path.to_owned(), source };
+        let io = |source| JournalError::Io {
+            path: path.to_owned(),
+            source,
+        };
         let file = OpenOptions::new().append(true).read(true).open(path).map_err(io)?;
         let journal = Self::locked(path, file)?;
         let again = File::open(path).map_err(io)?;
         let (recording, whole) = read_from(path, again)?;
         let differences = differences(&recording.fingerprint, fingerprint);
         if !differences.is_empty() {
-            return Err(JournalError::OtherRun { path: path.to_owned(), differences });
+            return Err(JournalError::OtherRun {
+                path: path.to_owned(),
+                differences,
+            });
         }
         {
             let mut file = journal.lock();
@@ -287,9 +337,16 @@ impl Journal {
 
     fn locked(path: &Path, file: File) -> Result<Self, JournalError> {
         match file.try_lock() {
-            Ok(()) => Ok(Self { path: path.to_owned(), file: Mutex::new(file), synced: Mutex::new(Instant::now()) }),
+            Ok(()) => Ok(Self {
+                path: path.to_owned(),
+                file: Mutex::new(file),
+                synced: Mutex::new(Instant::now()),
+            }),
             Err(std::fs::TryLockError::WouldBlock) => Err(JournalError::Locked { path: path.to_owned() }),
-            Err(std::fs::TryLockError::Error(source)) => Err(JournalError::Io { path: path.to_owned(), source }),
+            Err(std::fs::TryLockError::Error(source)) => Err(JournalError::Io {
+                path: path.to_owned(),
+                source,
+            }),
         }
     }
 
@@ -305,16 +362,20 @@ impl Journal {
         self.append(&Line::Answer(Box::new(record)))
     }
 
-    /// Appends the end of a case and brings everything so far to disk, together with what came since
-    /// half a second ago.
+    /// Appends the end of a case and brings everything so far to disk, at most twice a second.
     ///
     /// # Errors
     /// When the disk says no.
     pub fn close(&self, case: ClosedCase) -> Result<(), JournalError> {
         self.append(&Line::Closed(case))?;
-        let io = |source| JournalError::Io { path: self.path.clone(), source };
+        let io = |source| JournalError::Io {
+            path: self.path.clone(),
+            source,
+        };
         // Whoever holds this is bringing all of it to the disk.
-        let Ok(mut synced) = self.synced.try_lock() else { return Ok(()) };
+        let Ok(mut synced) = self.synced.try_lock() else {
+            return Ok(());
+        };
         if synced.elapsed() < SYNC_EVERY {
             return Ok(());
         }
@@ -326,7 +387,10 @@ impl Journal {
     }
 
     fn append(&self, line: &Line) -> Result<(), JournalError> {
-        let io = |source| JournalError::Io { path: self.path.clone(), source };
+        let io = |source| JournalError::Io {
+            path: self.path.clone(),
+            source,
+        };
         let mut bytes = serde_json::to_vec(line).map_err(|error| io(error.into()))?;
         bytes.push(b'\n');
         self.lock().write_all(&bytes).map_err(io)
@@ -336,10 +400,13 @@ impl Journal {
 fn differences(recorded: &Fingerprint, now: &Fingerprint) -> String {
     let names: std::collections::BTreeSet<&String> = recorded.keys().chain(now.keys()).collect();
     let none = "nothing".to_owned();
-    let differing = names.into_iter().filter(|name| recorded.get(*name) != now.get(*name)).map(|name| {
-        let (then, now) = (recorded.get(name).unwrap_or(&none), now.get(name).unwrap_or(&none));
-        format!("{name} was {then}, is {now}")
-    });
+    let differing = names
+        .into_iter()
+        .filter(|name| recorded.get(*name) != now.get(*name))
+        .map(|name| {
+            let (then, now) = (recorded.get(name).unwrap_or(&none), now.get(name).unwrap_or(&none));
+            format!("{name} was {then}, is {now}")
+        });
     differing.collect::<Vec<_>>().join("; ")
 }
 
@@ -403,7 +470,10 @@ mod tests {
         drop(Journal::create(&path, &print("m")).unwrap());
         let error = Journal::resume(&path, &print("other")).unwrap_err().to_string();
         assert!(error.contains("model was m, is other"), "{error}");
-        assert!(matches!(Journal::create(&path, &print("m")), Err(JournalError::Io { .. })));
+        assert!(matches!(
+            Journal::create(&path, &print("m")),
+            Err(JournalError::Io { .. })
+        ));
 
         let mut bytes = std::fs::read(&path).unwrap();
         bytes.extend(b"garbage\n{\"closed\":{}}\n");
@@ -421,6 +491,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("j.jsonl");
         let _held = Journal::create(&path, &print("m")).unwrap();
-        assert!(matches!(Journal::resume(&path, &print("m")), Err(JournalError::Locked { .. })));
+        assert!(matches!(
+            Journal::resume(&path, &print("m")),
+            Err(JournalError::Locked { .. })
+        ));
     }
 }

@@ -1,5 +1,6 @@
 //! Gold labels, apart from the run they belong to.
 
+use std::collections::HashSet;
 use std::io::{self, BufRead};
 
 use serde::{Deserialize, Deserializer};
@@ -19,7 +20,7 @@ pub struct Gold {
     /// False when the row carries no label at all: such a run is unlabelled, not clean.
     pub labelled: bool,
     /// Every span id of the run in trajectory order, when the gold row carries its spans. A span
-    /// without an id is called `#` and its 1-based position.
+    /// without an id is called `s` and its position in three digits, as in a loaded run.
     pub span_ids: Vec<String>,
     /// The row's `meta` object, for breakdowns; a `split` beside `meta` is in it too.
     pub meta: Map<String, Value>,
@@ -232,12 +233,12 @@ impl GoldRow {
         let heads = [inner.spans, inner.span, self.spans, self.span]
             .into_iter()
             .find(|heads| !heads.0.is_empty());
+        let heads = heads.unwrap_or_default().0;
+        let taken: HashSet<String> = heads.iter().flatten().cloned().collect();
         let span_ids = heads
-            .unwrap_or_default()
-            .0
             .into_iter()
-            .zip(1..)
-            .map(|(id, position)| id.unwrap_or_else(|| format!("#{position}")))
+            .enumerate()
+            .map(|(at, id)| id.unwrap_or_else(|| free_id(at, &taken)))
             .collect();
         Ok(Gold {
             case_id,
@@ -249,6 +250,15 @@ impl GoldRow {
             notes,
         })
     }
+}
+
+/// The name of a span without an id: `s` and its position, primed while that is another span's.
+fn free_id(at: usize, taken: &HashSet<String>) -> String {
+    let mut id = format!("s{:03}", at + 1);
+    while taken.contains(&id) {
+        id.push('\'');
+    }
+    id
 }
 
 /// The run inside a row, under `traj`.

@@ -63,10 +63,14 @@ pub struct Turn {
     pub time: Option<String>,
     /// Raw step of the log, 0-based: the message, event or line it stands in.
     pub step: usize,
+    /// Last raw step of it; the same, but for turns that were spans.
+    pub last_step: usize,
     /// Turns of one raw message share this; it only grows.
     pub unit: usize,
     /// 0 for the main agent, 1 for a sub-agent's turns, and so on.
     pub depth: usize,
+    /// Stands in place of the usual head line, when the text had a head of its own.
+    pub head: Option<String>,
     /// The text, inline files replaced by marks.
     pub text: String,
     /// What the marks stand for.
@@ -77,6 +81,9 @@ impl Turn {
     /// The turn as it stands in a span: a head line in brackets, then the text.
     #[must_use]
     pub fn rendered(&self) -> String {
+        if let Some(head) = &self.head {
+            return format!("{head}{}", self.text);
+        }
         let mut head = self.role.word().to_owned();
         for name in [&self.agent, &self.tool].into_iter().flatten() {
             head.push(' ');

@@ -87,6 +87,15 @@ fn escape(rest: &str) -> (&str, usize) {
     }
 }
 
+/// True when a text holds a JSON object from its brace to its end.
+pub(super) fn has_whole_object(text: &str) -> bool {
+    let Some(object) = text.find('{').and_then(|at| text.get(at..)) else {
+        return false;
+    };
+    let mut values = serde_json::Deserializer::from_str(object).into_iter::<serde::de::IgnoredAny>();
+    matches!(values.next(), Some(Ok(_)))
+}
+
 /// A text on one line and cut at `most` characters, for a message. Tags of a page are dropped.
 pub(super) fn excerpt(body: &str, most: usize) -> String {
     let mut out = String::new();
@@ -138,6 +147,16 @@ mod tests {
         assert_eq!(json(r#"[{"error":{"code":400}}]"#), Some(json!({"error":{"code":400}})));
         for hopeless in ["", "<html>", "{\"a\":", "plain words"] {
             assert_eq!(json(hopeless), None, "{hopeless}");
+        }
+    }
+
+    #[test]
+    fn a_cut_object_is_told_from_a_whole_one() {
+        for cut in ["{\"a\": [1, 2", "```json\n{\"a\": \"x", "{", "prose without end", ""] {
+            assert!(!has_whole_object(cut), "{cut}");
+        }
+        for whole in ["{\"a\": 1}", "so: {\"a\": {}} and that is all", "```json\n{}\n```"] {
+            assert!(has_whole_object(whole), "{whole}");
         }
     }
 

@@ -136,7 +136,7 @@ pub fn decode(exchange: &Exchange, dialect: &Dialect, facts: &Facts<'_>) -> Deco
         dialect,
         facts,
     };
-    let outcome = if (200..300).contains(&exchange.status) {
+    let mut outcome = if (200..300).contains(&exchange.status) {
         reader.success(value.as_ref())
     } else {
         reader.failure(value.as_ref())
@@ -154,6 +154,7 @@ pub fn decode(exchange: &Exchange, dialect: &Dialect, facts: &Facts<'_>) -> Deco
     if usage.cost_usd.is_none() && usage.total_tokens == 0 && exchange.status >= 400 {
         usage.cost_usd = Some(0.0);
     }
+    outcome = cut_unsaid(outcome, &usage, facts.sent);
     let notes = truncated_prompt(&usage, facts.sent).into_iter().collect();
     Decoded { outcome, usage, notes }
 }
@@ -162,7 +163,13 @@ pub fn decode(exchange: &Exchange, dialect: &Dialect, facts: &Facts<'_>) -> Deco
 #[must_use]
 pub fn decode_transport(error: &TransportError, facts: &Facts<'_>) -> Outcome {
     let url = facts.endpoint.shown(facts.target);
+    let plain = error.message.contains("InvalidContentType");
     let (kind, hint, most) = match error.kind {
+        TransportKind::Connect if plain => (
+            CauseKind::Connection,
+            "; the server does not speak TLS: is its URL http:// rather than https://?",
+            Some(1),
+        ),
         TransportKind::Timeout => (CauseKind::Timeout, "", None),
         TransportKind::Connect => (
             CauseKind::Connection,
@@ -185,6 +192,19 @@ pub fn decode_transport(error: &TransportError, facts: &Facts<'_>) -> Outcome {
         most,
         pause: false,
     })
+}
+
+/// Some servers say `stop` or `completed` of a reply that they cut (llama.cpp's responses API): all
+/// tokens allowed were used, and no whole object is in the text.
+fn cut_unsaid(outcome: Outcome, usage: &Usage, sent: &Sent) -> Outcome {
+    match (outcome, sent.limit) {
+        (Outcome::Text { text, .. }, Some(limit))
+            if usage.output_tokens >= u64::from(limit) && !clean::has_whole_object(&text) =>
+        {
+            Outcome::Truncated { limit, text }
+        }
+        (outcome, _) => outcome,
+    }
 }
 
 /// The endpoint counted fewer tokens than any tokenizer could have made of the prompt; or so few
@@ -360,6 +380,8 @@ impl Reader<'_> {
         let after = retry_after(self.exchange, self.facts.now).or_else(|| wait_in_words(&fault.words));
         let pause = status == 429 || (matches!(status, 503 | 529) && after.is_some());
         let mut again = self.retry(kind, &fault.message, after, pause);
+        // OpenAI and Anthropic say so where their own clients should not try again.
+        again.most = (self.exchange.header("x-should-retry") == Some("false")).then_some(1);
         again.cause.http_status = Some(status);
         if status != self.exchange.status {
             again.cause.message = again.cause.message.replacen(

@@ -424,4 +424,39 @@ mod tests {
         let foreign = r#"{"error":{"message":"Unknown parameter: 'foo'. Did you mean 'temperature'?","param":"foo","code":"unknown_parameter"}}"#;
         assert_eq!(after(&first(), 400, foreign), None);
     }
+
+    #[test]
+    fn a_server_that_refuses_everything_is_soon_done_with() {
+        let words = [
+            "temperature",
+            "reasoning_effort",
+            "max_tokens",
+            "max_completion_tokens",
+            "response_format strict",
+            "system role not supported",
+            "Unknown parameter: 'store'",
+        ];
+        let mut dialect = first();
+        let mut known = vec![dialect.clone()];
+        let mut refused = true;
+        while refused {
+            refused = false;
+            for text in words {
+                // A refusal of what is not sent any more changes nothing.
+                let mut sent = sent();
+                sent.temperature = dialect.temperature;
+                sent.reasoning_effort = dialect.reasoning_effort;
+                sent.system_role = dialect.system_role;
+                sent.store = dialect.store;
+                sent.limit = dialect.limit_for(4096);
+                if let Some(step) = read(&Fault::of_body(&message(text)), 400, &dialect, &sent) {
+                    assert!(!known.contains(&step.dialect), "the ladder goes in a circle");
+                    dialect = step.dialect;
+                    known.push(dialect.clone());
+                    refused = true;
+                }
+            }
+        }
+        assert_eq!(known.len(), 10, "three steps of JSON, two of the limit, four fields");
+    }
 }

@@ -217,20 +217,17 @@ async fn a_responses_stream_that_ends_incomplete_is_truncated_and_counted() {
     );
 }
 
+const KEY: &str = "sk-acme-THIS-IS-NO-REAL-KEY-0002";
+
+/// Run by the test below in a process of its own: a subscriber for all threads is set only once.
 #[tokio::test]
-async fn a_key_is_shown_nowhere() {
-    const KEY: &str = "sk-acme-THIS-IS-NO-REAL-KEY-0002";
-    let log = Log::default();
-    let writer = log.clone();
-    let subscriber = tracing_subscriber::fmt()
+#[ignore = "needs the environment that its parent sets"]
+async fn child_logs_everything() {
+    tracing_subscriber::fmt()
         .with_max_level(tracing::Level::TRACE)
         .with_ansi(false)
-        .with_writer(move || writer.clone())
-        .finish();
-    let _guard = tracing::subscriber::set_default(subscriber);
-    let echo = format!("Incorrect API key provided: {KEY}. Header was: Bearer {KEY}");
-    let stub = Stub::acts(vec![error(500, &echo), error(401, &echo)]).await;
-    let base = format!("{}/v1?key={KEY}", stub.base);
+        .init();
+    let base = std::env::var("AUDITOR_TEST_BASE").expect("set by the parent");
     let judge = judge(caller(
         &base,
         &format!("{KEY}\n"),
@@ -240,38 +237,52 @@ async fn a_key_is_shown_nowhere() {
     let judged = judge.answer(&ask(0)).await;
     assert_eq!(gave_up(&judged).kind, CauseKind::Auth);
     assert!(gave_up(&judged).message.contains("OPENAI_API_KEY"), "{judged:?}");
-    let shown = format!(
+    println!(
         "{judged:?} {judge:?} {}",
         serde_json::to_string(gave_up(&judged)).unwrap()
     );
-    assert!(!shown.contains("NO-REAL"), "{shown}");
-    let log = log.text();
-    assert!(log.contains("trying again") && log.contains("request"), "{log}");
-    assert!(!log.contains("NO-REAL"), "{log}");
+    panic!("{judge:?}: what a panic shows is looked at too");
+}
+
+#[tokio::test]
+async fn a_key_is_shown_nowhere() {
+    let echo = format!("Incorrect API key provided: {KEY}. Header was: Bearer {KEY}");
+    let stub = Stub::acts(vec![error(500, &echo), error(401, &echo)]).await;
+    let base = format!("{}/v1?key={KEY}", stub.base);
+    let (_, printed) = child("wire::child_logs_everything", &base, Vec::new()).await;
+    for part in ["trying again", "request", "hyper", "looked at too", "[key removed]"] {
+        assert!(printed.contains(part), "{part}: {printed}");
+    }
+    assert!(!printed.contains("NO-REAL"), "{printed}");
     assert_eq!(
         stub.seen()[0].header("authorization"),
         Some(format!("Bearer {KEY}").as_str())
     );
 }
 
-#[derive(Clone, Default)]
-struct Log(Arc<std::sync::Mutex<Vec<u8>>>);
-
-impl Log {
-    fn text(&self) -> String {
-        String::from_utf8_lossy(&self.0.lock().unwrap()).into_owned()
-    }
-}
-
-impl std::io::Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
+/// Runs an ignored test of this binary in a process with this environment and no proxy or
+/// certificate settings but these; its success and all that it printed.
+pub async fn child(test: &'static str, base: &str, set: Vec<(&'static str, String)>) -> (bool, String) {
+    let base = base.to_owned();
+    let output = tokio::task::spawn_blocking(move || {
+        let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+        command.args(["--ignored", "--exact", test, "--nocapture"]);
+        for name in [
+            "HTTP_PROXY",
+            "HTTPS_PROXY",
+            "ALL_PROXY",
+            "NO_PROXY",
+            "SSL_CERT_FILE",
+            "SSL_CERT_DIR",
+        ] {
+            command.env_remove(name).env_remove(name.to_lowercase());
+        }
+        command.env("AUDITOR_TEST_BASE", base).envs(set).output().unwrap()
+    })
+    .await
+    .unwrap();
+    let printed = [output.stdout, output.stderr].concat();
+    (output.status.success(), String::from_utf8_lossy(&printed).into_owned())
 }
 
 /// An endpoint that refuses a field with these words whenever a request has it.

@@ -10,7 +10,7 @@ use auditor::wire::Api;
 use serde_json::json;
 
 use super::stub::{Act, Answer as Http, Stub, answer, completion};
-use super::wire::{VERDICT, after, ask, caller, error, gave_up, good, is_reply, judge, settings};
+use super::wire::{VERDICT, after, ask, caller, child, error, gave_up, good, is_reply, judge, settings};
 
 #[tokio::test]
 async fn broken_connections_are_tried_again() {
@@ -125,28 +125,8 @@ async fn child_calls() {
     assert!(is_reply(&judged), "{judged:?}");
 }
 
-/// Calls `base` from a process with this environment; its success and what it printed.
 async fn call_from_child(base: &str, set: Vec<(&'static str, String)>) -> (bool, String) {
-    let base = base.to_owned();
-    let output = tokio::task::spawn_blocking(move || {
-        let mut command = std::process::Command::new(std::env::current_exe().unwrap());
-        command.args(["--ignored", "--exact", "wire_faults::child_calls", "--nocapture"]);
-        for name in [
-            "HTTP_PROXY",
-            "HTTPS_PROXY",
-            "ALL_PROXY",
-            "NO_PROXY",
-            "SSL_CERT_FILE",
-            "SSL_CERT_DIR",
-        ] {
-            command.env_remove(name).env_remove(name.to_lowercase());
-        }
-        command.env("AUDITOR_TEST_BASE", base).envs(set).output().unwrap()
-    })
-    .await
-    .unwrap();
-    let printed = [output.stdout, output.stderr].concat();
-    (output.status.success(), String::from_utf8_lossy(&printed).into_owned())
+    child("wire_faults::child_calls", base, set).await
 }
 
 #[tokio::test]

@@ -110,3 +110,6 @@ impl StepRules {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

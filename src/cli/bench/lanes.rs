@@ -23,6 +23,8 @@ pub(super) struct Candidate {
     pub id: LaneId,
     pub method: Method,
     pub judge: AnyJudge,
+    /// The model's window in tokens, if it is known.
+    pub window: Option<u64>,
 }
 
 impl Candidate {
@@ -38,7 +40,7 @@ impl Candidate {
 /// What the answers of a lane depend on.
 pub(super) fn print_of(args: &BenchArgs, candidate: &Candidate, data: &str, prompts: &str) -> Fingerprint {
     let info = candidate.judge.info();
-    let settings = args.settings(candidate.method);
+    let settings = args.settings(candidate.method, candidate.window);
     let mut print = vec![
         ("judge", info.kind.word().to_owned()),
         ("method", candidate.id.method.to_owned()),
@@ -50,6 +52,7 @@ pub(super) fn print_of(args: &BenchArgs, candidate: &Candidate, data: &str, prom
             serde_json::to_value(settings.user.outcome).map_or_else(|_| String::new(), |word| word.to_string()),
         ),
     ];
+    print.extend(candidate.window.map(|window| ("context_window", window.to_string())));
     if let AnyJudge::Chat(chat) = &candidate.judge {
         let params = &chat.caller().settings().params;
         let none = || "none".to_owned();
@@ -104,7 +107,13 @@ pub(super) fn open(
     let mut limiters: BTreeMap<String, Arc<Limiter>> = BTreeMap::new();
     let mut halts: BTreeMap<String, Arc<OnceLock<Cause>>> = BTreeMap::new();
     let mut lanes = Vec::new();
-    for Candidate { id, method, judge } in candidates {
+    for Candidate {
+        id,
+        method,
+        judge,
+        window,
+    } in candidates
+    {
         let opened = folder::open_journal(&args.runs_dir, folder, &id)?;
         if let Some(other) = &opened.taken_from {
             let count = opened.recording.answers.len();
@@ -141,7 +150,7 @@ pub(super) fn open(
         session.resume(opened.journal, opened.recording, args.retry_failed);
         lanes.push(Arc::new(Lane {
             session,
-            settings: args.settings(method),
+            settings: args.settings(method, window),
         }));
     }
     Ok(lanes)

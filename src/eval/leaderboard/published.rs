@@ -1,5 +1,7 @@
 //! Published scores as data.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 
 use super::{BoardRow, RowKind, Score};
@@ -10,8 +12,7 @@ use super::{BoardRow, RowKind, Score};
 pub struct PublishedError(String);
 
 /// Published scores on one benchmark.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Published {
     /// Where they come from.
     pub source: String,
@@ -20,14 +21,14 @@ pub struct Published {
     /// Its harmful spans.
     pub error_spans: u64,
     /// The scores.
-    #[serde(rename = "row")]
     pub rows: Vec<PublishedRow>,
 }
 
 /// One published row; scores in percent.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct PublishedRow {
+    /// Key of its source.
+    source: String,
     /// Model as named there.
     pub model: String,
     /// Method as named there.
@@ -38,21 +39,45 @@ pub struct PublishedRow {
     pub first_error_accuracy: f64,
 }
 
+/// The file: what a leaderboard needs of it.
+#[derive(Deserialize)]
+struct File {
+    source: BTreeMap<String, Source>,
+    row: Vec<PublishedRow>,
+}
+
+#[derive(Deserialize)]
+struct Source {
+    title: String,
+    arxiv: String,
+    benchmark: String,
+    runs: u64,
+    error_spans: u64,
+}
+
 impl Published {
-    /// The scores that ship: `eval/published.toml`.
+    /// The scores that ship: `eval/published.toml`, those on TELBench.
     ///
     /// # Errors
     /// Never for the file that ships; a test reads it.
     pub fn shipped() -> Result<Self, PublishedError> {
-        Self::parse(include_str!("../../../eval/published.toml"))
+        Self::parse(include_str!("../../../eval/published.toml"), "TELBench")
     }
 
-    /// Reads a file of that shape.
+    /// Reads from a file of that shape the scores on one benchmark.
     ///
     /// # Errors
-    /// When it is not of that shape.
-    pub fn parse(text: &str) -> Result<Self, PublishedError> {
-        toml::from_str(text).map_err(|error| PublishedError(error.to_string()))
+    /// When it is not of that shape, or has no source for the benchmark.
+    pub fn parse(text: &str, benchmark: &str) -> Result<Self, PublishedError> {
+        let file: File = toml::from_str(text).map_err(|error| PublishedError(error.to_string()))?;
+        let of_benchmark = file.source.into_iter().find(|(_, source)| source.benchmark == benchmark);
+        let (key, source) = of_benchmark.ok_or_else(|| PublishedError(format!("no source for {benchmark}")))?;
+        Ok(Self {
+            source: format!("{}, arXiv {}, as printed", source.title, source.arxiv),
+            runs: source.runs,
+            error_spans: source.error_spans,
+            rows: file.row.into_iter().filter(|row| row.source == key).collect(),
+        })
     }
 }
 

@@ -237,7 +237,7 @@ fn published_scores_are_those_of_the_paper() {
         ("drift", 54.91, 24.1)
     );
     assert!(
-        Published::parse("row = 3")
+        Published::parse("row = 3", "TELBench")
             .unwrap_err()
             .to_string()
             .contains("published scores")

@@ -8,6 +8,9 @@ const FILLER: &[&str] = &[
     "marble", "nectar", "onyx", "pebble", "quartz", "ripple", "saffron", "timber", "umber", "velvet", "willow",
 ];
 
+/// Length of a span of filler: a few chunks, so that a run of them is far over the budget.
+const SPAN: usize = 4000;
+
 /// Words without meaning, the same for the same seed.
 fn filler(seed: usize, chars: usize) -> String {
     let mut state = seed as u64 + 1;
@@ -38,9 +41,9 @@ fn run(texts: Vec<String>) -> Trajectory {
 /// A run of `spans` spans of filler with `fact` in the middle of the span at `place`.
 fn run_with(spans: usize, place: usize, fact: &str) -> Trajectory {
     let texts = (0..spans).map(|span| {
-        let mut text = filler(span, 20_000);
+        let mut text = filler(span, SPAN);
         if span == place {
-            text.insert_str(10_000, &format!(". {fact} "));
+            text.insert_str(SPAN / 2, &format!(". {fact} "));
         }
         text
     });
@@ -112,6 +115,21 @@ fn the_statement_is_found_in_the_middle_of_a_long_span() {
     }
 }
 
+/// Both methods reach a fact at the end of a span of 75,000 characters.
+#[test]
+fn the_fact_at_the_end_of_a_very_long_span() {
+    let fact = "Footnote: the lamp of Kestrel Point was oil until 1931.";
+    let run = run(vec![
+        filler(1, 500),
+        format!("{}{fact}", filler(2, 75_000)),
+        filler(3, 500),
+    ]);
+    let request = request("c1", &[1], "the lamp of Kestrel Point was electric before 1931");
+    assert!(shows(&run, &packet(&run, std::slice::from_ref(&request), &[]), fact));
+    let published = Index::new(&run, &PacketLimits::default()).published(&run, &[1, 2], &[request]);
+    assert!(shows(&run, &published, fact));
+}
+
 #[test]
 fn the_end_of_the_run_is_always_there() {
     let mut texts: Vec<String> = (0..30).map(|span| filler(span, 5000)).collect();
@@ -128,9 +146,9 @@ fn no_claim_and_no_hit_is_crowded_out() {
     let facts: Vec<String> = (0..8)
         .map(|claim| format!("The registry of Northgate{claim} lists vessel V{claim}77."))
         .collect();
-    let mut texts: Vec<String> = (0..60).map(|span| filler(span, 20_000)).collect();
+    let mut texts: Vec<String> = (0..60).map(|span| filler(span, SPAN)).collect();
     for (claim, fact) in facts.iter().enumerate() {
-        texts[50 + claim].insert_str(9_000, &format!(" {fact} "));
+        texts[50 + claim].insert_str(SPAN / 2, &format!(" {fact} "));
     }
     let run = run(texts);
     let requests: Vec<ContextRequest> = (0..8)
@@ -188,8 +206,8 @@ fn scripts_without_spaces_and_with_marks() {
 #[test]
 fn text_of_one_script_throughout() {
     let sentence = "我们在网上查找资料，但是没有找到有用的结果，于是继续搜索下一个网站。";
-    let mut texts: Vec<String> = (0..20).map(|_| sentence.repeat(150)).collect();
-    texts[11].insert_str(sentence.len() * 60, "码头名册写着海燕号于一九二四年建成。");
+    let mut texts: Vec<String> = (0..20).map(|_| sentence.repeat(60)).collect();
+    texts[11].insert_str(sentence.len() * 30, "码头名册写着海燕号于一九二四年建成。");
     let run = run(texts);
     let packet = packet(&run, &[request("c1", &[3], "海燕号建于一九二四年")], &[]);
     assert!(shows(&run, &packet, "海燕号于一九二四年建成"));
@@ -197,11 +215,11 @@ fn text_of_one_script_throughout() {
 
 #[test]
 fn short_words_numbers_and_names_are_searched_for_themselves() {
-    let mut texts: Vec<String> = (0..40).map(|span| filler(span, 20_000)).collect();
-    texts[9].insert_str(8_000, " The UK file is kept there. ");
-    texts[17].insert_str(8_000, " A total of 12,450 crates went ashore. ");
-    texts[23].insert_str(8_000, " Signed by Ada Whitlock. ");
-    texts[31].insert_str(8_000, " It reads so: dry salt only. ");
+    let mut texts: Vec<String> = (0..40).map(|span| filler(span, SPAN)).collect();
+    texts[9].insert_str(SPAN / 2, " The UK file is kept there. ");
+    texts[17].insert_str(SPAN / 2, " A total of 12,450 crates went ashore. ");
+    texts[23].insert_str(SPAN / 2, " Signed by Ada Whitlock. ");
+    texts[31].insert_str(SPAN / 2, " It reads so: dry salt only. ");
     let run = run(texts);
     let claim = "As Ada Whitlock wrote, 12,450 crates of \"dry salt\" left the UK, amber basin copper delta";
     let packet = packet(&run, &[request("c1", &[0], claim)], &[]);
@@ -296,7 +314,7 @@ proptest! {
 
     #[test]
     fn own_spans_and_the_last_are_always_there(
-        lengths in prop::collection::vec(0_usize..9000, 1..25),
+        lengths in prop::collection::vec(0_usize..2500, 1..25),
         picks in prop::collection::vec(prop::collection::vec(0_usize..25, 0..3), 1..8),
     ) {
         let run = run(lengths.iter().enumerate().map(|(span, &length)| filler(span, length)).collect());

@@ -5,7 +5,7 @@ use crate::ledger::SupportStatus;
 use crate::offline::case::Case;
 use crate::offline::lexicon::{self, Cue};
 use crate::offline::statements::{Standing, Statement};
-use crate::offline::text::{Shape, Token};
+use crate::offline::text::{self, Shape, Token};
 
 /// An answer that was shown nowhere, or that is not what the agent had settled on.
 pub(super) fn check(case: &Case<'_>, out: &mut Vec<Defect>) {
@@ -42,30 +42,41 @@ fn place(statement: &Statement) -> Place {
     }
 }
 
-/// No name and no number of it stands in any tool output, and the agent did not work it out in words.
+/// A name of two words or more, or all the names and numbers there are, that stand in no tool output.
 fn nowhere(case: &Case<'_>, index: usize, statement: &Statement, marks: &[&Token]) -> Option<Defect> {
-    let shown = marks
+    let unknown = |token: &Token| !case.shown.has_stem(token.stem, statement.seen);
+    let run: Vec<&Token> = marks
+        .chunk_by(|left, right| case.slice(statement.span, left.end, right.start) == " ")
+        .find(|run| run.len() >= 2 && run.iter().all(|token| unknown(token) && token.shape == Shape::Capital))
+        .map_or_else(Vec::new, <[&Token]>::to_vec);
+    let all = marks.len() >= 2
+        && marks.iter().all(|token| unknown(token))
+        && marks.iter().any(|token| token.shape == Shape::Capital);
+    let missing = if all { marks.to_vec() } else { run };
+    // `Severe Acute Respiratory Syndrome` is shown where `SARS` is.
+    let initials: String = missing
         .iter()
-        .any(|token| case.shown.has_stem(token.stem, statement.seen));
-    let worked_out = marks.iter().all(|token| token.shape == Shape::Number);
-    if statement.seen == 0 || shown || worked_out || marks.len() < 2 {
+        .filter_map(|token| case.slice(statement.span, token.start, token.end).chars().next())
+        .collect();
+    let acronym = case.shown.has_stem(text::stem(&initials), statement.seen);
+    if statement.seen == 0 || acronym || missing.is_empty() {
         return None;
     }
-    let outputs = statement.events;
     Some(Defect {
         check: Check::Absent,
         statement: index,
         place: place(statement),
-        focus: statement.start,
+        focus: missing.first().map_or(statement.start, |token| token.start),
         against: None,
         support: SupportStatus::Missing,
         why: format!(
-            "none of the answer's {} names and numbers stands in any of the {outputs} tool outputs",
-            marks.len()
+            "{} names of the answer stand in none of the {} tool outputs",
+            missing.len(),
+            statement.events
         ),
-        counted: marks.len(),
+        counted: missing.len(),
         trail: Trail {
-            names: marks.iter().map(|token| token.stem).collect(),
+            names: missing.iter().map(|token| token.stem).collect(),
             ..Trail::default()
         },
     })

@@ -6,7 +6,7 @@ use crate::offline::case::Case;
 use crate::offline::lexicon::Cue;
 use crate::offline::shown;
 use crate::offline::statements::{Standing, Statement};
-use crate::offline::text::stem;
+use crate::offline::units;
 use crate::offline::values::{self, Date, Found, Unit, Value};
 
 /// Statements before the one that names the result, in the same span, in which its operands may stand.
@@ -48,7 +48,7 @@ fn finding(case: &Case<'_>, index: usize, statement: &Statement, sum: &Sum) -> D
     };
     // `nearly thirteen years` repeats `twelve years and ten months`.
     if let Value::Number(years, Unit::Of(unit)) = sum.result.value
-        && unit == stem("year")
+        && units::is_year(unit)
     {
         trail.numbers.push(shown::bits(years + 1.0));
     }
@@ -144,7 +144,7 @@ fn bracketed_years(case: &Case<'_>, statement: &Statement) -> Option<Sum> {
             return None;
         };
         let bracket = case.slice(statement.span, to.end, length.start).contains('(');
-        if unit != stem("year") || !bracket || last < first {
+        if !units::is_year(unit) || !bracket || last < first {
             return None;
         }
         let span = f64::from(last - first);
@@ -281,8 +281,11 @@ fn difference(case: &Case<'_>, index: usize, statement: &Statement) -> Option<Su
             .find(|found| found.start > at && matches!(found.value, Value::Number(..)))?;
         return years_between(case, statement, &around, result);
     }
-    let result = statement.values.iter().rev().find(|found| unit_of(found).is_some())?;
-    if unit_of(result) == Some(stem("year")) {
+    let years = |found: &&Found| unit_of(found).is_some_and(units::is_year);
+    let measured = |found: &&Found| unit_of(found).is_some();
+    let in_years = statement.values.iter().find(years);
+    let result = in_years.or_else(|| statement.values.iter().rev().find(measured))?;
+    if in_years.is_some() {
         let dates = statement.values.iter().filter(|found| date(found).is_some()).count();
         if plain || dates == 2 {
             return years_between(case, statement, &around, result);

@@ -35,6 +35,15 @@ enum Rule {
     /// This unit and none of its kind.
     Unit(String),
     Alphabetical,
+    /// A name in full: two words or more.
+    FullName,
+    /// No digits.
+    InWords,
+    Roman,
+    /// A month and a year.
+    MonthYear,
+    /// A multiple of this.
+    Nearest(f64),
 }
 
 /// A rule and the words of the question that set it.
@@ -55,6 +64,14 @@ fn count(word: &str) -> Option<usize> {
         .position(|name| name.eq_ignore_ascii_case(word))
         .map(|at| at + 1)
         .or_else(|| word.parse().ok().filter(|count| (1..=20).contains(count)))
+}
+
+fn nearest(word: &str) -> Option<Rule> {
+    let steps = [("ten", 10.0), ("hundred", 100.0), ("thousand", 1e3), ("million", 1e6)];
+    steps
+        .iter()
+        .find(|(name, _)| name.eq_ignore_ascii_case(word))
+        .map(|(_, step)| Rule::Nearest(*step))
 }
 
 const NUMBER: &str = "(one|two|three|four|five|six|seven|eight|nine|ten|[0-9]{1,2})";
@@ -113,6 +130,36 @@ static PATTERNS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
             r"(?i)\b(?:answer|reply|give|state|express(?:ed)?|convert(?:ed)?|distance|length|height|weight|area)\b[^.?!]{0,40}\bin (kilomet(?:re|er)s|miles|met(?:re|er)s|feet|kilograms|pounds|hectares|acres)\b",
             |word| Some(Rule::Unit(word.to_lowercase())),
         ),
+        row(
+            r"(?i)\b(?:only|just) (?:the |his |her |their )?(surname|last name|family name|first name|given name)\b",
+            |_| Some(Rule::Words(1)),
+        ),
+        row(
+            r"(?i)\b(?:surname|last name|family name|first name|given name) (only|alone)\b",
+            |_| Some(Rule::Words(1)),
+        ),
+        row(
+            r"(?i)\b(?:give|state|write|use|provide|with) (?:the |his |her |their )?(full names?|first and last names?)\b",
+            |_| Some(Rule::FullName),
+        ),
+        row(
+            r"(?i)\b(written out in words|spelled out|spelt out|in words, not|in words rather)\b",
+            |_| Some(Rule::InWords),
+        ),
+        row(r"(?i)\b(roman numerals?)\b", |_| Some(Rule::Roman)),
+        row(
+            r"(?i)\b(?:give|state|with|write) the (month and(?: the)? year)\b",
+            |_| Some(Rule::MonthYear),
+        ),
+        row(
+            r"(?i)\b(?:to|rounded to) the nearest (ten|hundred|thousand|million)\b",
+            nearest,
+        ),
+        row(r"(?i)\b(?:name|give|list|state) (both)\b", |_| Some(Rule::Items(2))),
+        row(r"(?i)\b(?:the )?(year) (?:only|alone)\b", |_| Some(Rule::FourDigits)),
+        row(r"(?i)\b(?:no more than|at most|up to|maximum of) {n} words\b", |word| {
+            count(word).map(Rule::Words)
+        }),
         row(r"(?i)\bin (alphabetical order)\b", |_| Some(Rule::Alphabetical)),
     ]
 });
@@ -300,6 +347,7 @@ const WEEKDAYS: &[&str] = &[
 ];
 
 static ISO: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\b\d{4}-\d{2}-\d{2}\b").ok());
+static ROMAN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\b[IVXLCDM]+\b").ok());
 static YEAR: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\b\d{4}\b").ok());
 
 fn meets(answer: &str, rule: &Rule) -> bool {
@@ -325,6 +373,14 @@ fn meets(answer: &str, rule: &Rule) -> bool {
         Rule::LowerCase => !answer.chars().any(char::is_uppercase),
         Rule::Decimals(count) => decimals(answer).is_none_or(|digits| digits == *count),
         Rule::Unit(unit) => !other_unit(&lower, unit),
+        Rule::FullName => answer.split_whitespace().count() >= 2,
+        Rule::InWords => !answer.chars().any(|c| c.is_ascii_digit()),
+        Rule::Roman => matches(&ROMAN),
+        Rule::MonthYear => any(MONTHS) && matches(&YEAR),
+        Rule::Nearest(step) => answer
+            .split(|c: char| !(c.is_ascii_digit() || matches!(c, ',' | '.')))
+            .filter_map(|part| crate::offline::values::literal(part.trim_matches([',', '.'])))
+            .all(|number| number % step == 0.0),
         Rule::Alphabetical => {
             let items: Vec<String> = items(answer).iter().map(|item| item.to_lowercase()).collect();
             items.is_sorted()

@@ -42,7 +42,7 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Defect>) {
         .statements
         .iter()
         .enumerate()
-        .find(|(_, statement)| statement.events == end.events && gives_up(statement))
+        .find(|(_, statement)| statement.events == end.events && gives_up(case, statement))
     else {
         return;
     };
@@ -77,10 +77,27 @@ fn ends_without(end: &Statement) -> bool {
     end.cues.has(Cue::GiveUp) || (short && end.cues.has(Cue::Negation) && end.cues.has(Cue::Finding))
 }
 
-fn gives_up(statement: &Statement) -> bool {
-    let negated = statement.cues.has(Cue::Negation) && statement.cues.has(Cue::Finding);
-    let plan = statement.cues.has(Cue::Plan);
-    (statement.cues.has(Cue::GiveUp) || negated) && !plan && !statement.cues.has(Cue::Correction)
+/// Says that the thing asked for was not found. A sentence that states something first and denies
+/// something after a comma is a finding, not a failure.
+fn gives_up(case: &Case<'_>, statement: &Statement) -> bool {
+    if statement.cues.has(Cue::Plan) || statement.cues.has(Cue::Correction) {
+        return false;
+    }
+    if statement.cues.has(Cue::GiveUp) {
+        return true;
+    }
+    if !(statement.cues.has(Cue::Negation) && statement.cues.has(Cue::Finding)) {
+        return false;
+    }
+    let text = statement.text(case.run).to_lowercase();
+    let first = text.split([',', ':']).next().unwrap_or("");
+    let opens = [
+        "which", "what", "who", "when", "where", "how", "as for", "although", "though", "while", "of ", "in ", "on ",
+        "for ", "after", "with ",
+    ];
+    first.len() == text.len()
+        || lexicon::cues(first).has(Cue::Negation)
+        || opens.iter().any(|word| first.trim_start().starts_with(word))
 }
 
 fn wanted(question: &str) -> Wanted {
@@ -120,6 +137,8 @@ fn wanted(question: &str) -> Wanted {
     ]) || lower.contains("多少")
     {
         Wanted::Number
+    } else if has(&["type of", "kind of", "sort of", "what type", "what kind"]) {
+        Wanted::Choice
     } else if lower.contains(" or ") && has(&["which", "who", "what"]) {
         Wanted::Choice
     } else {
@@ -142,9 +161,6 @@ fn shown_after_all<'case>(case: &'case Case<'_>, seen: usize) -> Option<(&'case 
     let total: f64 = words.iter().map(|(_, weight)| weight).sum();
     let mut best: Option<(f64, usize, usize)> = None;
     for (at, sentence) in case.shown.sentences.iter().take(seen).enumerate() {
-        if !answers(case, sentence, wanted) {
-            continue;
-        }
         let title = case.shown.title_of(at);
         let before = at
             .checked_sub(1)
@@ -156,7 +172,7 @@ fn shown_after_all<'case>(case: &'case Case<'_>, seen: usize) -> Option<(&'case 
                 || before.is_some_and(|before| before.stems.contains(stem))
         });
         let (score, count) = hits.fold((0.0, 0), |(score, count), (_, weight)| (score + weight, count + 1));
-        if best.is_none_or(|(old, _, _)| score > old) {
+        if best.is_none_or(|(old, _, _)| score > old) && answers(case, sentence, wanted) {
             best = Some((score, at, count));
         }
     }

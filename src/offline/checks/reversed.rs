@@ -9,6 +9,7 @@ use crate::offline::lexicon::{self, Cue};
 use crate::offline::shown::Sentence;
 use crate::offline::statements::{Standing, Statement};
 use crate::offline::text::{self, Shape, Token};
+use crate::offline::units;
 
 /// Every settled statement.
 pub(super) fn check(case: &Case<'_>, out: &mut Vec<Defect>) {
@@ -70,66 +71,67 @@ fn words(case: &Case<'_>, sentence: &Sentence) -> Vec<Token> {
     tokens
 }
 
-/// `from A … to B` in a list of words, A and B each one word.
-fn from_to(case: &Case<'_>, span: usize, tokens: &[Token]) -> Vec<(u64, u64, usize)> {
+/// Where something goes from and to: the words of either end.
+struct FromTo {
+    from: Vec<u64>,
+    to: Vec<u64>,
+    at: usize,
+}
+
+fn from_to(case: &Case<'_>, span: usize, tokens: &[Token]) -> Vec<FromTo> {
     let word = |token: &Token| case.slice(span, token.start, token.end).to_lowercase();
     let mut out = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
         if !matches!(word(token).as_str(), "from" | "von" | "de" | "desde") {
             continue;
         }
-        let rest = tokens.get(at + 1..(at + 8).min(tokens.len())).unwrap_or_default();
-        let Some(to) = rest
+        let rest = tokens.get(at + 1..(at + 9).min(tokens.len())).unwrap_or_default();
+        let Some(turn) = rest
             .iter()
             .position(|token| matches!(word(token).as_str(), "to" | "into" | "zu" | "nach" | "a" | "à"))
         else {
             continue;
         };
-        let end = |part: &[Token]| {
+        let content = |part: &[Token]| -> Vec<u64> {
             part.iter()
-                .find(|token| token.shape == Shape::Plain && !lexicon::is_stop(token.stem))
+                .filter(|token| token.shape == Shape::Plain && !lexicon::is_stop(token.stem))
                 .map(|token| token.stem)
+                .collect()
         };
-        if let (Some(a), Some(b)) = (
-            end(rest.get(..to).unwrap_or_default()),
-            end(rest.get(to + 1..).unwrap_or_default()),
-        ) && a != b
-        {
-            out.push((a, b, token.start));
+        let from = content(rest.get(..turn).unwrap_or_default());
+        let to = content(rest.get(turn + 1..(turn + 4).min(rest.len())).unwrap_or_default());
+        if !from.is_empty() && !to.is_empty() {
+            out.push(FromTo {
+                from,
+                to,
+                at: token.start,
+            });
         }
     }
     out
 }
 
 fn turned_round<'case>(case: &'case Case<'_>, statement: &Statement) -> Option<Hit<'case>> {
-    for (a, b, at) in from_to(case, statement.span, &statement.tokens) {
-        let mut same = false;
+    from_to(case, statement.span, &statement.tokens).into_iter().find_map(|said| {
+        let (a, b) = (*said.from.first()?, *said.to.first()?);
         let mut other: Option<&Sentence> = None;
         for place in case.shown.with_stem(a, statement.seen) {
-            let Some(sentence) = case.shown.sentences.get(*place as usize) else {
-                continue;
-            };
-            if !sentence.stems.contains(&b) {
+            let sentence = case.shown.sentences.get(*place as usize)?;
+            if a == b || !sentence.stems.contains(&b) {
                 continue;
             }
-            for (c, d, _) in from_to(case, sentence.span, &words(case, sentence)) {
-                same |= (c, d) == (a, b);
-                if (c, d) == (b, a) {
+            for shown in from_to(case, sentence.span, &words(case, sentence)) {
+                if shown.from.contains(&a) || shown.to.contains(&b) {
+                    return None;
+                }
+                if shown.from.contains(&b) && shown.to.contains(&a) {
                     other = other.or(Some(sentence));
                 }
             }
         }
-        if let (Some(sentence), false) = (other, same) {
-            return Some((
-                sentence,
-                at,
-                "has the source the wrong way round: from the one to the other, and it says from the other to the one"
-                    .to_owned(),
-                3,
-            ));
-        }
-    }
-    None
+        let why = "has it the wrong way round: what it says goes from the one to the other goes from the other to the one in the source";
+        other.map(|sentence| (sentence, said.at, why.to_owned(), 3))
+    })
 }
 
 /// A name of the statement and a number near it.
@@ -139,7 +141,13 @@ fn pairs(tokens: &[Token], case: &Case<'_>, span: usize) -> Vec<(u64, u64, usize
     let mut name: Option<&Token> = None;
     for token in tokens {
         match token.shape {
-            Shape::Capital if !lexicon::is_stop(token.stem) && token.end - token.start >= 4 => name = Some(token),
+            Shape::Capital
+                if !lexicon::is_stop(token.stem)
+                    && token.end - token.start >= 4
+                    && units::month(token.stem).is_none() =>
+            {
+                name = Some(token);
+            }
             Shape::Number => {
                 let digits = case.slice(span, token.start, token.end).len();
                 if let Some(name) = name.filter(|name| token.start - name.end <= 40 && digits >= 2) {
@@ -152,42 +160,54 @@ fn pairs(tokens: &[Token], case: &Case<'_>, span: usize) -> Vec<(u64, u64, usize
     out
 }
 
-/// Two numbers that the source pairs with each other's names.
+/// A number that the source pairs with another of the statement's names, though it has both.
 fn crossed<'case>(case: &'case Case<'_>, statement: &Statement) -> Option<Hit<'case>> {
     let said = pairs(&statement.tokens, case, statement.span);
-    let names: Vec<u64> = said.iter().map(|(name, _, _)| *name).collect();
-    for (name, number, at) in &said {
-        let places = case.shown.with_stem(*number, statement.seen);
-        let mut with_own = false;
-        let mut with_other: Option<&Sentence> = None;
-        for place in places.iter().take(64) {
-            let Some(sentence) = case.shown.sentences.get(*place as usize) else {
-                continue;
-            };
+    let names: Vec<u64> = statement
+        .tokens
+        .iter()
+        .filter(|token| token.shape == Shape::Capital)
+        .map(|token| token.stem)
+        .collect();
+    let several = said
+        .iter()
+        .any(|(name, number, _)| said.iter().any(|(other, one, _)| other != name && one != number));
+    if !several {
+        return None;
+    }
+    said.iter().find_map(|(name, number, at)| {
+        let own: Vec<u64> = said
+            .iter()
+            .filter(|(_, other, _)| other == number)
+            .map(|(name, _, _)| *name)
+            .collect();
+        let mut crossing = None;
+        for place in case.shown.with_stem(*number, statement.seen).iter().take(16) {
+            let sentence = case.shown.sentences.get(*place as usize)?;
             let shown = pairs(&words(case, sentence), case, sentence.span);
-            let own = sentence.stems.contains(name);
             let mates: Vec<u64> = shown
                 .iter()
                 .filter(|(_, mate, _)| mate == number)
                 .map(|(mate, _, _)| *mate)
                 .collect();
-            let crossing = mates.iter().any(|mate| mate != name && names.contains(mate));
-            with_own |= mates.contains(name) || (own && !crossing);
-            if crossing {
-                with_other = with_other.or(Some(sentence));
+            if mates.iter().any(|mate| own.contains(mate)) || mates.is_empty() {
+                return None;
+            }
+            let all = mates.iter().all(|mate| names.contains(mate));
+            if all && sentence.stems.contains(name) {
+                crossing = crossing.or(Some(sentence));
             }
         }
-        if let (Some(sentence), false) = (with_other, with_own) {
-            let value = case.slice(statement.span, *at, *at + 4);
-            return Some((
+        let value = case.slice(statement.span, *at, *at + 4);
+        crossing.map(|sentence| {
+            (
                 sentence,
                 *at,
-                format!("pairs {value} with a name that the source pairs with something else"),
+                format!("pairs {value} with a name that the source has beside other numbers"),
                 3,
-            ));
-        }
-    }
-    None
+            )
+        })
+    })
 }
 
 /// A cited source denied: words in a row that it has without any denial.

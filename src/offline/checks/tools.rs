@@ -10,46 +10,52 @@ use crate::offline::text::Shape;
 
 /// One finding for each stretch of failed calls.
 pub(super) fn check(case: &Case<'_>, out: &mut Vec<Defect>) {
-    let mut noticed = 0;
-    let mut flagged = 0;
+    let answer = case.answer();
+    let mut noticed = None;
+    let mut flagged = None;
     for (index, statement) in case.statements.iter().enumerate() {
-        let events = case.shown.events.get(..statement.events).unwrap_or_default();
-        let Some(last) = events.last() else { continue };
-        if last.outcome == Outcome::Brought || flagged == stretch(events) {
+        let Some(last) = statement
+            .events
+            .checked_sub(1)
+            .and_then(|last| case.shown.events.get(last))
+        else {
+            continue;
+        };
+        // Evidence grows exactly when a call brings something, so its size names the stretch.
+        let stretch = Some(statement.seen);
+        if last.outcome == Outcome::Brought || flagged == stretch {
             continue;
         }
         if statement.cues.has(Cue::Noticed) || statement.cues.has(Cue::GiveUp) {
-            noticed = stretch(events);
+            noticed = stretch;
         }
-        if noticed == stretch(events) || statement.standing != Standing::Settled || unfinished(statement) {
+        if noticed == stretch || statement.standing != Standing::Settled {
             continue;
         }
         let nothing_yet = statement.seen == 0;
+        let reports = reports(case, statement);
         let speaks = if nothing_yet {
-            statement.cues.has(Cue::Cite) || statement.cues.has(Cue::Deictic) || answers(case, index)
+            reports || answer == Some(index)
         } else {
-            statement.cues.has(Cue::Deictic) && new_words(case, statement)
+            reports && new_words(case, statement)
         };
         if speaks {
-            flagged = stretch(events);
+            flagged = stretch;
             out.push(finding(case, index, statement, last, nothing_yet));
         }
     }
 }
 
-/// Number of the run of failed calls that `events` ends in: one more than the calls that brought
-/// something.
-fn stretch(events: &[Event]) -> usize {
-    1 + events.iter().filter(|event| event.outcome == Outcome::Brought).count()
-}
-
-/// Says that something was *not* found: that is what a failed call shows.
-fn unfinished(statement: &Statement) -> bool {
-    statement.cues.has(Cue::Negation) && statement.cues.has(Cue::Finding) && !statement.answer
-}
-
-fn answers(case: &Case<'_>, index: usize) -> bool {
-    case.answer() == Some(index)
+/// Some clause of it says that a source has something: `the page lists both, the other does not`.
+fn reports(case: &Case<'_>, statement: &Statement) -> bool {
+    let text = statement.text(case.run).to_lowercase();
+    let source = statement.cues.has(Cue::Cite) || statement.cues.has(Cue::Deictic);
+    source
+        && text.split([',', ';', ':']).any(|clause| {
+            let cues = lexicon::cues(clause);
+            let affirms = cues.has(Cue::Asserts) || cues.has(Cue::Deictic) || cues.has(Cue::Conclude);
+            affirms && (cues.has(Cue::Cite) || cues.has(Cue::Deictic)) && !cues.has(Cue::Negation)
+        })
 }
 
 /// Names or numbers that nothing shown or given has.

@@ -1,14 +1,13 @@
 //! Numbers, dates and names of a statement against what was shown before it.
 
-use std::collections::HashMap;
-
 use super::{Check, Defect, Place, Trail};
 use crate::ledger::SupportStatus;
 use crate::offline::case::Case;
 use crate::offline::lexicon::{self, Cue};
 use crate::offline::shown::{self, Sentence};
 use crate::offline::statements::{Standing, Statement};
-use crate::offline::text::{Shape, Token};
+use crate::offline::text::{self, BySentence, Shape, Token};
+use crate::offline::units;
 use crate::offline::values::{self, Date, Found, Unit, Value};
 
 /// A sentence of tool output that speaks of what the statement speaks of.
@@ -24,7 +23,7 @@ pub(super) struct Candidate {
 /// Sentences that share words with the statement, and the weight of all its words together.
 /// Words near `focus` (a byte offset) count double.
 pub(super) fn candidates(case: &Case<'_>, statement: &Statement, focus: Option<usize>) -> (Vec<Candidate>, f64) {
-    let mut scores: HashMap<u32, (f64, usize)> = HashMap::new();
+    let mut scores: BySentence<(f64, usize)> = BySentence::default();
     let mut total = 0.0;
     let mut stems: Vec<(u64, f64)> = Vec::new();
     for token in statement.content() {
@@ -75,11 +74,11 @@ const NEAR: usize = 40;
 /// True when the value can be looked up at all: not a small count, not an order.
 fn checkable(found: &Found) -> bool {
     match found.value {
-        _ if found.spelled => false,
         Value::Date(_) | Value::Year(_) => true,
-        Value::Number(_, Unit::Ordinal) => false,
+        Value::Number(number, Unit::Ordinal) => number > 2.0,
         Value::Number(number, Unit::Percent) => number != 0.0 && number != 100.0,
-        Value::Number(number, _) => number > 12.0 || number.fract() != 0.0,
+        Value::Number(number, Unit::Of(_)) => number > 1.0,
+        Value::Number(number, Unit::None) => !found.spelled && (number > 12.0 || number.fract() != 0.0),
     }
 }
 
@@ -87,6 +86,12 @@ fn same(case: &Case<'_>, found: &Found, statement: &Statement) -> Vec<u32> {
     let exact = case.shown.with_value(found.value, statement.seen);
     if !exact.is_empty() {
         return exact.to_vec();
+    }
+    if let Some(other) = values::other_reading(case.slice(statement.span, found.start, found.end)) {
+        return case
+            .shown
+            .with_value(Value::Number(other, Unit::None), statement.seen)
+            .to_vec();
     }
     let Value::Date(date) = found.value else {
         return Vec::new();
@@ -137,7 +142,7 @@ fn derived(case: &Case<'_>, found: &Found, statement: &Statement, near: &[Candid
                 let Value::Number(exact, shown_unit) = shown.value else {
                     return false;
                 };
-                values::converts(number, unit, exact, shown_unit)
+                units::converts(number, unit, exact, shown_unit)
                     || (rounded && (values::rounds_to(number, exact) || values::close(number, exact, 0.05)))
                     || (exact.fract() != 0.0 && values::rounds_to(number, exact) && number > 1.0)
             })
@@ -153,9 +158,6 @@ fn computed(case: &Case<'_>, index: usize, found: &Found) -> bool {
     let Some(number) = values::as_number(found.value) else {
         return false;
     };
-    if statement.cues.has(Cue::Sum) || statement.cues.has(Cue::Difference) {
-        return true;
-    }
     let operands: Vec<f64> = case
         .statements
         .get(index.saturating_sub(4)..=index)
@@ -170,6 +172,11 @@ fn computed(case: &Case<'_>, index: usize, found: &Found) -> bool {
         .filter(|operand| *operand != number)
         .take(12)
         .collect();
+    // A sum or difference said to be one, right or wrong, is for the arithmetic check.
+    let arithmetic = statement.cues.has(Cue::Sum) || statement.cues.has(Cue::Difference);
+    if arithmetic && operands.len() >= 2 {
+        return true;
+    }
     operands.iter().enumerate().any(|(at, a)| {
         operands.iter().skip(at + 1).any(|b| {
             let results = [
@@ -195,7 +202,8 @@ fn rival(sentence: &Sentence, found: &Found, statement: &Statement) -> Option<Fo
                 (Value::Year(a), Value::Date(b)) => b.year != 0 && a != b.year,
                 (Value::Date(a), Value::Date(b)) => !a.agrees(b) && !b.agrees(a),
                 (Value::Number(a, Unit::Of(u)), Value::Number(b, Unit::Of(v))) => a != b && u == v,
-                (Value::Number(a, Unit::Percent), Value::Number(b, Unit::Percent)) => a != b,
+                (Value::Number(a, Unit::Percent), Value::Number(b, Unit::Percent))
+                | (Value::Number(a, Unit::Ordinal), Value::Number(b, Unit::Ordinal)) => a != b,
                 (Value::Number(a, Unit::Of(_) | Unit::None), Value::Number(b, Unit::None)) => {
                     a != b && comparable(a, b)
                 }
@@ -230,10 +238,25 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Defect>) {
             .values
             .iter()
             .filter(|found| checkable(found) && !case.given.has(found.value) && !quoted_away(case, statement, found))
+            .filter(|found| !labels_a_thing(case, statement, found))
             .find_map(|found| value(case, index, statement, found))
             .or_else(|| names(case, index, statement));
         out.extend(defect);
     }
+}
+
+/// Words before a number that make it the name of a thing, not a quantity of something.
+const LABELS: [&str; 15] = [
+    "number", "numbers", "no", "nr", "page", "chapter", "issue", "volume", "vol", "figure", "table", "section", "step",
+    "item", "line",
+];
+
+/// `number 23 of the newsletter`: a name that was shown before says nothing that another number could contradict.
+fn labels_a_thing(case: &Case<'_>, statement: &Statement, found: &Found) -> bool {
+    let before = case.slice(statement.span, statement.start, found.start);
+    let word = before.split_whitespace().next_back().unwrap_or("");
+    let word = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    LABELS.contains(&word.as_str()) && !same(case, found, statement).is_empty()
 }
 
 /// A value inside quotation marks beside a negation is mentioned, not claimed.
@@ -245,6 +268,9 @@ fn quoted_away(case: &Case<'_>, statement: &Statement, found: &Found) -> bool {
 
 fn value(case: &Case<'_>, index: usize, statement: &Statement, found: &Found) -> Option<Defect> {
     let (near, total) = candidates(case, statement, Some(found.start));
+    if is_count(found) {
+        return miscounted(case, index, statement, found, &near, total);
+    }
     let places = same(case, found, statement);
     let best_same = near
         .iter()
@@ -265,18 +291,76 @@ fn value(case: &Case<'_>, index: usize, statement: &Statement, found: &Found) ->
         }
         if let Some((candidate, rival)) = other
             && candidate.shared >= 2
-            && (candidate.score >= 0.45 * total || statement.cues.has(Cue::Cite) || half_date(found, &rival))
+            && (candidate.score >= 0.45 * total || statement.cites() || half_date(found, &rival))
+            && (candidate.shared >= 3 || !bare(found))
         {
             return Some(contradicted(case, index, statement, found, candidate, &rival));
         }
         return statement
-            .cues
-            .has(Cue::Cite)
+            .cites()
             .then(|| absent(case, index, statement, found.start, found.end, trail_of(found)));
     }
     let (candidate, rival) = other?;
-    let strong = candidate.shared >= 3 && candidate.score >= 0.6 * total && candidate.score >= 2.5 * best_same;
+    let strong = !statement.cues.has(Cue::Difference)
+        && candidate.shared >= 3
+        && candidate.score >= 0.6 * total
+        && candidate.score >= 2.5 * best_same;
     strong.then(|| contradicted(case, index, statement, found, candidate, &rival))
+}
+
+/// A small number of things: `four members`.
+fn is_count(found: &Found) -> bool {
+    match found.value {
+        Value::Number(number, Unit::Of(_)) => number.fract() == 0.0 && number <= 12.0,
+        Value::Number(_, Unit::Ordinal) => true,
+        _ => false,
+    }
+}
+
+/// Another number of the same things in the passage that says the rest, and this number nowhere on the
+/// subject. Small numbers stand everywhere, so their mere absence shows nothing.
+fn miscounted(
+    case: &Case<'_>,
+    index: usize,
+    statement: &Statement,
+    found: &Found,
+    near: &[Candidate],
+    total: f64,
+) -> Option<Defect> {
+    let read = |candidate: &Candidate| {
+        let sentence = case.shown.sentences.get(candidate.sentence)?;
+        let text = case.run.spans().get(sentence.span)?.text.as_str();
+        let mut tokens = Vec::new();
+        text::tokens(text, sentence.start, sentence.end, true, &mut tokens);
+        Some(values::values(text, &tokens, true))
+    };
+    let Value::Number(number, unit) = found.value else {
+        return None;
+    };
+    let readings: Vec<(Candidate, Vec<Found>)> = near
+        .iter()
+        .take(12)
+        .filter(|candidate| candidate.shared >= 3)
+        .filter_map(|candidate| Some((*candidate, read(candidate)?)))
+        .collect();
+    let of_kind = |value: &Found| matches!(value.value, Value::Number(_, other) if other == unit);
+    let same = readings
+        .iter()
+        .flat_map(|(_, values)| values)
+        .any(|value| values::as_number(value.value) == Some(number));
+    let (candidate, rival) = readings.iter().find_map(|(candidate, values)| {
+        let rival = values
+            .iter()
+            .find(|value| of_kind(value) && !statement.values.iter().any(|own| equal(own.value, value.value)))?;
+        (candidate.score >= 0.5 * total).then_some((*candidate, *rival))
+    })?;
+    let computed = computed(case, index, found) || statement.cues.has(Cue::Rounded);
+    (!same && !computed).then(|| contradicted(case, index, statement, found, candidate, &rival))
+}
+
+/// A number that nothing is said about.
+fn bare(found: &Found) -> bool {
+    matches!(found.value, Value::Number(_, Unit::None))
 }
 
 /// Day and month agree and the year does not, or the other way round.
@@ -312,6 +396,7 @@ fn contradicted(
     rival: &Found,
 ) -> Defect {
     let mut trail = trail_of(found);
+    trail.numbers.retain(|number| !case.given.has_number(*number));
     // A year that the shown date shares is no mark of the wrong one.
     if let (Value::Date(wrong), Value::Date(right)) = (found.value, rival.value)
         && wrong.year == right.year
@@ -366,9 +451,24 @@ fn absent(case: &Case<'_>, index: usize, statement: &Statement, start: usize, en
     }
 }
 
+/// German writes every noun with a capital, so a capital is no mark of a name there.
+fn nouns_are_capital(case: &Case<'_>, statement: &Statement) -> bool {
+    let german = [
+        "der", "das", "dem", "den", "und", "ist", "hat", "laut", "nicht", "wurde", "eine", "im",
+    ];
+    statement.tokens.iter().any(|token| {
+        german.contains(
+            &case
+                .slice(statement.span, token.start, token.end)
+                .to_lowercase()
+                .as_str(),
+        )
+    })
+}
+
 /// Names that a source is said to have and that stand nowhere.
 fn names(case: &Case<'_>, index: usize, statement: &Statement) -> Option<Defect> {
-    if !statement.cues.has(Cue::Cite) || statement.cues.has(Cue::Negation) {
+    if !statement.cites() || statement.cues.has(Cue::Negation) || nouns_are_capital(case, statement) {
         return None;
     }
     let unknown: Vec<&Token> = statement

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::audit::{Outcome, Previous, ViewSpan};
+use crate::evidence::{ContextRequest, Index, PacketLimits, default_budget};
 use crate::trajectory::LocalFields;
 
 /// The lines of a message that stand outside all blocks. Panics when the blocks do not nest.
@@ -257,6 +258,35 @@ fn no_text_of_the_run_is_sent_twice_in_a_message() {
             assert!(sent * 10 <= total * 22, "{sent}");
         }
     }
+}
+
+#[test]
+fn three_stages_send_at_most_2_2_times_the_run() {
+    let mut asks = Asks::bridge(Method::Drift);
+    asks.run = twelve_by_two_thousand();
+    let requests: Vec<ContextRequest> = (0..8)
+        .map(|claim| ContextRequest {
+            claim_id: format!("c{claim}"),
+            spans: vec![claim, claim + 2, claim + 4],
+            queries: vec![format!("w{claim:03}x0100 w{claim:03}x0150")],
+        })
+        .collect();
+    let index = Index::new(&asks.run, &PacketLimits::default());
+    let seeds: Vec<usize> = (0..12).collect();
+    asks.packet = Arc::new(index.drift(&asks.run, &seeds, &requests, &[], default_budget(&asks.run)));
+    // Words are cut at the edges of excerpts, so digits are counted: each word has seven.
+    let digits = |stage| {
+        let message = render(&asks.ask(stage)).user.concat();
+        let words = message.split_whitespace().filter(|word| word.contains('x'));
+        words.flat_map(str::chars).filter(char::is_ascii_digit).count()
+    };
+    let sent: usize = [Stage::Keeper, Stage::Seeker, Stage::Tracer]
+        .into_iter()
+        .map(digits)
+        .sum();
+    let total = 12 * 200 * 7;
+    assert!(sent * 10 <= total * 22, "{sent} of {total}");
+    assert!(sent * 10 > total * 15, "{sent} of {total}");
 }
 
 #[test]

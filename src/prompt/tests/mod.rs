@@ -1,6 +1,7 @@
 //! One small run, rendered in every way.
 
 mod fences;
+mod gd;
 mod rules;
 mod shapes;
 
@@ -8,7 +9,8 @@ use std::sync::{Arc, LazyLock};
 
 use super::*;
 use crate::audit::{
-    Ask, AskId, BareQuestion, KeeperQuestion, Method, Question, RunView, SeekerQuestion, TracerQuestion, UserKnows,
+    Ask, AskId, BareQuestion, GdQuestion, KeeperQuestion, Method, Question, RunView, SeekerQuestion, TracerQuestion,
+    UserKnows,
 };
 use crate::evidence::{Chunk, Packet, Quote, QuoteStatus};
 use crate::ledger::{
@@ -169,6 +171,13 @@ impl Asks {
                 ledger,
                 support: Arc::clone(&self.support),
                 packet,
+            }),
+            Stage::Gd => Question::Gd(GdQuestion {
+                run,
+                view,
+                constraints: Arc::new(vec!["cross by day".to_owned()]),
+                roles: Arc::default(),
+                turn: 2,
             }),
             _ => Question::Bare(BareQuestion { run, view, user }),
         };

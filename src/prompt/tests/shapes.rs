@@ -5,8 +5,8 @@ use serde_json::json;
 use super::*;
 use crate::ledger::Reason;
 use crate::reply::{
-    BareReply, ClaimEvent, KeeperClaim, KeeperReply, SeekerHandle, SeekerRecord, SeekerReply, StageReply, TracerReply,
-    to_text,
+    BareReply, ClaimEvent, Fault, GdReply, KeeperClaim, KeeperReply, SeekerHandle, SeekerRecord, SeekerReply,
+    StageReply, TracerReply, to_text,
 };
 
 fn schema_of(method: Method, stage: Stage) -> Value {
@@ -55,7 +55,7 @@ fn faults(schema: &Value, at: &str, faults: &mut Vec<String>) {
 #[test]
 fn schemas_are_inside_the_strict_subset() {
     for method in [Method::Drift, Method::Paper, Method::Bare] {
-        for stage in STAGES {
+        for stage in STAGES.into_iter().chain([Stage::Gd]) {
             let schema = schema_of(method, stage);
             assert_eq!(schema["type"], "object");
             let mut found = Vec::new();
@@ -65,7 +65,7 @@ fn schemas_are_inside_the_strict_subset() {
     }
 }
 
-fn replies() -> [(Stage, StageReply); 4] {
+fn replies() -> [(Stage, StageReply); 5] {
     let reasons = vec![Reason {
         span_id: "s1".to_owned(),
         reason: "r".to_owned(),
@@ -97,6 +97,14 @@ fn replies() -> [(Stage, StageReply); 4] {
         (Stage::Seeker, StageReply::Seeker(seeker)),
         (Stage::Tracer, StageReply::Tracer(tracer)),
         (Stage::Bare, StageReply::Bare(bare)),
+        (
+            Stage::Gd,
+            StageReply::Gd(GdReply {
+                gd: 0.5,
+                fault: Some(Fault::GoalDrift),
+                ..GdReply::default()
+            }),
+        ),
     ]
 }
 
@@ -165,8 +173,18 @@ fn faulty_prompt_files_are_refused_by_name_and_line() {
             "`spans`, which it is not given; it is given mark, quotes",
         ),
         ("keeper.j2", "JSON\n{{ mark|sparkle }}", "\"keeper.j2\", line 2"),
-        ("tracer.j2", "JSON\n{% include 'nothing.j2' %}", "\"tracer.j2\", line 2"),
+        (
+            "tracer.j2",
+            "JSON {{ support }}\n{% include 'nothing.j2' %}",
+            "\"tracer.j2\", line 2",
+        ),
         ("bare.j2", "Answer in prose.", "must say the word JSON"),
+        ("tracer.j2", "Answer in JSON.", "\"tracer.j2\" does not use `support`"),
+        (
+            "context.j2",
+            "{{ mark }} {{ task }} {{ run }} {{ ledger }}",
+            "does not use `packet`",
+        ),
     ] {
         let error = message(edited(name, text));
         assert!(error.contains(words), "{error}");

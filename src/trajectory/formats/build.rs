@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::image::Omitted;
 use super::row::{Loose, RawRow, RawSpan, Spans};
-use super::{InputError, Loaded, ReadOptions, repair, text};
-use crate::trajectory::{LocalFields, Source, Span, Trajectory, Warning, WarningCode};
+use super::{InputError, Loaded, ReadOptions, redact, repair, text};
+use crate::trajectory::{LocalFields, Source, Span, Trajectory, Warning, WarningCode, segment};
 
 /// What a row's texts are read with.
 pub(super) struct Context<'a> {
@@ -57,6 +57,11 @@ pub(super) fn run(row: RawRow<'_>, context: &Context<'_>) -> Result<Loaded, Inpu
         let problem = "no span has any text, so there is nothing to read; a span needs `raw` or `span_text`";
         return Err(context.error(Some(case_id), problem));
     }
+    let spans = if context.options.resegment {
+        segment::anew(spans, context.options.segmenter)
+    } else {
+        spans
+    };
     let (run, renamed) = Trajectory::new(case_id, question, spans);
     let at = context.at();
     let mut warnings = notes.warnings;
@@ -142,7 +147,15 @@ impl<'a> Notes<'a> {
         let mut found = Found::default();
         let text = read(field, self.context.stand_in, &mut found);
         self.report(None, &found);
-        text
+        self.masked(text)
+    }
+
+    fn masked(&self, text: String) -> String {
+        if self.context.options.redact {
+            redact::redact(&text).unwrap_or(text)
+        } else {
+            text
+        }
     }
 
     fn spans(&mut self, raw: Vec<RawSpan<'_>>) -> Vec<Span> {
@@ -210,7 +223,7 @@ impl<'a> Notes<'a> {
         self.report(Some(&id), &found);
         Span {
             id,
-            text,
+            text: self.masked(text),
             raw_start_step: raw.raw_start_step,
             raw_end_step: raw.raw_end_step,
             local: LocalFields {

@@ -148,6 +148,8 @@ impl Log {
             tool: tool.map(str::to_owned),
             time: self.time.clone(),
             step: self.step,
+            last_step: self.step,
+            head: None,
             unit: self.unit,
             depth: self.depth,
             text,

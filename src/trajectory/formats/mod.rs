@@ -49,7 +49,8 @@ mod text;
 
 use std::io::BufRead;
 
-pub use reader::{Part, Parts};
+pub(crate) use log::named;
+pub use reader::{LogSpan, LogTail, Part, Parts};
 
 use super::segment::Segmenter;
 use super::{Source, Trajectory, Warning};
@@ -59,7 +60,7 @@ use super::{Source, Trajectory, Warning};
 pub struct ReadOptions {
     /// The question of every run read, whatever the record says.
     pub question: Option<String>,
-    /// Name of the log format ([`formats`]); `None` tells it by the content. Rows that already
+    /// Name of the log format, one of [`formats()`]; `None` tells it by the content. Rows that already
     /// are spans are read as such either way.
     pub from: Option<String>,
     /// How turns of logs become spans.
@@ -160,5 +161,7 @@ impl<R: BufRead> Iterator for Records<R> {
     }
 }
 
+#[cfg(test)]
+mod log_tests;
 #[cfg(test)]
 mod tests;

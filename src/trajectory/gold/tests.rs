@@ -24,7 +24,7 @@ fn a_telbench_row_keeps_ids_and_meta_and_no_text() {
             .as_str(),
     );
     assert_eq!(gold.case_id, "0007");
-    assert_eq!(gold.span_ids, ["s1", "#2", "3"]);
+    assert_eq!(gold.span_ids, ["s1", "s002", "3"]);
     assert_eq!(gold.error_span_ids, ["s2", "s1"]);
     assert!(gold.labelled);
     assert_eq!(gold.meta["split"], "test");

@@ -187,6 +187,54 @@ fn server_errors_are_tried_again_and_show_what_came() {
 }
 
 #[test]
+fn an_endpoint_may_forbid_another_try() {
+    let outcome = read_as(Api::Chat, 500, &[("x-should-retry", "false")], "").outcome;
+    assert!(
+        matches!(outcome, Outcome::Retry(Again { most: Some(1), .. })),
+        "{outcome:?}"
+    );
+}
+
+#[test]
+fn requests_without_an_answer_say_what_to_look_at() {
+    let endpoint = Endpoint::parse("https://h.example/v1").unwrap();
+    let sent = Sent::default();
+    let facts = Facts {
+        endpoint: &endpoint,
+        target: Target::Chat,
+        key_from: None,
+        sent: &sent,
+        now: SystemTime::UNIX_EPOCH,
+    };
+    let says = |kind, message: &str| match decode_transport(
+        &TransportError {
+            kind,
+            message: message.to_owned(),
+        },
+        &facts,
+    ) {
+        Outcome::Retry(again) => (again.cause.kind, again.most, again.cause.message),
+        other => panic!("{other:?}"),
+    };
+    let (kind, most, message) = says(TransportKind::Certificate, "invalid peer certificate: UnknownIssuer");
+    assert_eq!((kind, most), (CauseKind::Connection, Some(1)));
+    assert!(
+        message.contains("SSL_CERT_FILE") && message.contains("https://h.example/v1/chat/completions"),
+        "{message}"
+    );
+    let (_, most, message) = says(
+        TransportKind::Connect,
+        "received corrupt message of type InvalidContentType",
+    );
+    assert!(most == Some(1) && message.contains("http://"), "{message}");
+    assert_eq!(
+        says(TransportKind::Timeout, "operation timed out").0,
+        CauseKind::Timeout
+    );
+    assert_eq!(says(TransportKind::Broken, "connection reset").1, None);
+}
+
+#[test]
 fn a_web_page_with_status_200_is_not_tried_often() {
     let page = again(200, "<!doctype html><title>Sign in</title><form action=/login></form>");
     assert_eq!((page.class, page.most), (RetryClass::Page, Some(2)));
@@ -452,6 +500,17 @@ fn length_is_truncation_and_its_usage_counts() {
     let read = read_as(Api::Responses, 200, &[("content-type", "text/event-stream")], stream);
     assert!(matches!(read.outcome, Outcome::Truncated { limit: 4096, .. }));
     assert_eq!((read.usage.input_tokens, read.usage.output_tokens), (900, 4096));
+}
+
+#[test]
+fn a_cut_that_is_not_said_is_noticed() {
+    let body = r#"{"object":"response","status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"{\"a\": [1, "}]}],"usage":{"input_tokens":9,"output_tokens":4096}}"#;
+    let cut = read_as(Api::Responses, 200, &[], body).outcome;
+    assert!(matches!(cut, Outcome::Truncated { limit: 4096, .. }), "{cut:?}");
+    let early = read_as(Api::Responses, 200, &[], &body.replace("4096", "40")).outcome;
+    assert!(matches!(early, Outcome::Text { .. }), "tokens were left: {early:?}");
+    let whole = read_as(Api::Responses, 200, &[], &body.replace("[1, ", "[1]}")).outcome;
+    assert!(matches!(whole, Outcome::Text { .. }), "{whole:?}");
 }
 
 #[test]
