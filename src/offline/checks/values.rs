@@ -366,9 +366,7 @@ fn bare(found: &Found) -> bool {
 /// Day and month agree and the year does not, or the other way round.
 fn half_date(found: &Found, rival: &Found) -> bool {
     match (found.value, rival.value) {
-        (Value::Date(a), Value::Date(b)) => {
-            (a.month == b.month && a.day == b.day) || (a.year == b.year && a.month == b.month)
-        }
+        (Value::Date(a), Value::Date(b)) => a.month == b.month && (a.day == b.day || a.year == b.year),
         _ => false,
     }
 }
