@@ -314,7 +314,11 @@ fn dry_run(
     runtime: &tokio::runtime::Runtime,
     printer: &mut Printer,
 ) -> anyhow::Result<Exit> {
-    let methods: Vec<Settings> = args.methods().into_iter().map(|method| args.settings(method, None)).collect();
+    let methods: Vec<Settings> = args
+        .methods()
+        .into_iter()
+        .map(|method| args.settings(method, None))
+        .collect();
     let use_of = runtime.block_on(dry::expected(
         &prepared.plan,
         &methods,

@@ -21,16 +21,16 @@ mod panel;
 mod recorded;
 mod selftest;
 
-pub use bench::{Finished, Lane, bench};
 pub use align::{Aligned, EMBEDDING, Tiers, align};
+pub use bench::{Finished, Lane, bench};
 pub use cached::CachedJudge;
 pub use caller::{CallSettings, Called, Caller, Reply};
 pub use chat::{ChatJudge, Read, Render};
 pub use client::{ApiKey, Client, ClientError};
 pub use doctor::{Diagnosis, diagnose};
 pub use embed::{closeness, embed};
-pub use gd::{GdJudged, GdOfRun, JudgedLine, RequestLine, decider, judge_findings, judge_lines, judge_turns};
 pub use fetch::{FetchError, Fetcher};
+pub use gd::{GdJudged, GdOfRun, JudgedLine, RequestLine, decider, judge_findings, judge_lines, judge_turns};
 pub use judge::{Judge, JudgeInfo, JudgeKind, Judged};
 pub use limit::{Limited, Limiter};
 pub use localize::{CaseResult, localize, localize_by};

@@ -137,7 +137,11 @@ struct Account {
 impl Account {
     /// What is spent once the questions under way cost what questions cost so far.
     fn expected(&self) -> f64 {
-        let mean = if self.paid > 0 { self.spent / f64::from(self.paid) } else { 0.0 };
+        let mean = if self.paid > 0 {
+            self.spent / f64::from(self.paid)
+        } else {
+            0.0
+        };
         self.spent + f64::from(self.asked) * mean
     }
 }
@@ -146,7 +150,10 @@ impl Budget {
     /// A budget of this many US dollars.
     #[must_use]
     pub fn capped(max_cost: Option<f64>) -> Self {
-        Self { max_cost, account: Arc::default() }
+        Self {
+            max_cost,
+            account: Arc::default(),
+        }
     }
 
     fn account(&self) -> MutexGuard<'_, Account> {

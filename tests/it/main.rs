@@ -1,9 +1,9 @@
 //! One integration binary, a file per promise of the tool.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, clippy::print_stderr)]
 
+mod bench;
 mod eval;
 mod floors;
-mod bench;
 mod golden;
 mod golden_eval;
 mod golden_load;

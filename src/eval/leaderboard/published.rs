@@ -70,7 +70,10 @@ impl Published {
     /// When it is not of that shape, or has no source for the benchmark.
     pub fn parse(text: &str, benchmark: &str) -> Result<Self, PublishedError> {
         let file: File = toml::from_str(text).map_err(|error| PublishedError(error.to_string()))?;
-        let of_benchmark = file.source.into_iter().find(|(_, source)| source.benchmark == benchmark);
+        let of_benchmark = file
+            .source
+            .into_iter()
+            .find(|(_, source)| source.benchmark == benchmark);
         let (key, source) = of_benchmark.ok_or_else(|| PublishedError(format!("no source for {benchmark}")))?;
         Ok(Self {
             source: format!("{}, arXiv {}, as printed", source.title, source.arxiv),
