@@ -17,12 +17,22 @@ use crate::prompt::Prompts;
 use crate::store::{Cache, Recording, files};
 use crate::wire::{Api, Endpoint, JsonMode, Params, Profile, Profiles};
 
-/// Flags of every command that asks a judge.
+/// Flags of every command that asks one judge.
 #[derive(Clone, Debug, Args)]
 pub(super) struct JudgeArgs {
     /// Chat model to ask; without one the offline judge answers
     #[arg(long, env = "AUDITOR_MODEL", value_name = "NAME")]
     pub(super) model: Option<String>,
+    /// Force a judge: chat, offline, replay:FILE or scripted:FILE
+    #[arg(long, value_name = "JUDGE")]
+    pub(super) judge: Option<String>,
+    #[command(flatten)]
+    pub(super) how: AskArgs,
+}
+
+/// Flags that say how a model is asked, whichever it is.
+#[derive(Clone, Debug, Args)]
+pub(super) struct AskArgs {
     /// Base URL of an OpenAI-compatible endpoint [env: OPENAI_BASE_URL] [default: OpenAI]
     #[arg(long, value_name = "URL")]
     pub(super) base_url: Option<String>,
@@ -50,16 +60,19 @@ pub(super) struct JudgeArgs {
     /// Judge profiles (base URL, key variable, prices, oddities); they win over the built-in ones
     #[arg(long, value_name = "FILE")]
     pub(super) models: Option<PathBuf>,
-    /// Force a judge: chat, offline, replay:FILE or scripted:FILE
-    #[arg(long, value_name = "JUDGE")]
-    pub(super) judge: Option<String>,
     /// Keep good replies in this folder and take them from there
     #[arg(long, value_name = "DIR")]
     pub(super) cache: Option<PathBuf>,
     /// Folder of edited prompts (`auditor prompts export` writes one)
     #[arg(long, value_name = "DIR")]
     pub(super) prompts: Option<PathBuf>,
+    /// What is found out of endpoints; clones share it.
+    #[arg(skip)]
+    pub(super) memory: Arc<Memory>,
 }
+
+/// The name that stands for the offline judge among the models of `bench`.
+pub(super) const OFFLINE: &str = "offline";
 
 /// `--api`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -88,6 +101,18 @@ fn positive(text: &str) -> Result<f64, String> {
     }
 }
 
+impl AskArgs {
+    /// The flags for one model of several; `offline` is the judge that needs none.
+    pub(super) fn of_model(&self, name: &str) -> JudgeArgs {
+        let judge = if name == OFFLINE { OFFLINE } else { "chat" };
+        JudgeArgs {
+            model: Some(name.to_owned()),
+            judge: Some(judge.to_owned()),
+            how: self.clone(),
+        }
+    }
+}
+
 impl JudgeArgs {
     /// What makes the calls to the chat model that the flags name.
     pub(super) fn caller(&self) -> anyhow::Result<Caller> {
@@ -98,7 +123,7 @@ impl JudgeArgs {
         let place = self.place(profile.as_ref(), own)?;
         let endpoint = Endpoint::parse(&place.base_url).with_context(|| format!("base URL {:?}", place.base_url))?;
         let profile = profile.unwrap_or_default();
-        let api = match self.api {
+        let api = match self.how.api {
             Some(ApiWord::Chat) => Api::Chat,
             Some(ApiWord::Responses) => Api::Responses,
             None => profile.api.or(endpoint.pasted_api()).unwrap_or_default(),
@@ -107,20 +132,21 @@ impl JudgeArgs {
         let params = Params {
             api,
             model: sent_name,
-            temperature: Some(self.temperature),
+            temperature: Some(self.how.temperature),
             reasoning_effort: self
+                .how
                 .reasoning_effort
                 .clone()
                 .or(profile.quirks.reasoning_effort.clone()),
             extra: profile.quirks.extra.clone(),
         };
         let mut call = CallSettings::new(params);
-        call.attempt = Duration::from_secs_f64(self.timeout);
-        call.retry.retries = self.retries;
+        call.attempt = Duration::from_secs_f64(self.how.timeout);
+        call.retry.retries = self.how.retries;
         call.seed = settings::seed();
         call.price = if place.priced { profile.price } else { None };
         call.quirks = profile.quirks;
-        call.quirks.json = match self.json_mode {
+        call.quirks.json = match self.how.json_mode {
             Some(JsonModeWord::Schema) => Some(JsonMode::SchemaStrict),
             Some(JsonModeWord::Object) => Some(JsonMode::Object),
             Some(JsonModeWord::Plain) => Some(JsonMode::Plain),
@@ -128,20 +154,20 @@ impl JudgeArgs {
         };
         let key = place.key.and_then(|(key, name)| ApiKey::new(&key, name));
         let client = Client::new(endpoint, key.as_ref(), call.attempt)?;
-        Ok(Caller::new(client, call, &Memory::default()))
+        Ok(Caller::new(client, call, &self.how.memory))
     }
 
     /// A client for the endpoint at `url`, else for the one that the flags name, without a profile: for embeddings.
     pub(super) fn client(&self, url: Option<&str>) -> anyhow::Result<Client> {
         let file = settings::dot_env()?;
         let env = |name: &str| std::env::var(name).ok();
-        let given = settings::endpoint(url.or(self.base_url.as_deref()), env, &file);
+        let given = settings::endpoint(url.or(self.how.base_url.as_deref()), env, &file);
         let endpoint = Endpoint::parse(&given.base_url).with_context(|| format!("base URL {:?}", given.base_url))?;
         let key = given.key.and_then(|(key, name)| ApiKey::new(&key, name));
         Ok(Client::new(
             endpoint,
             key.as_ref(),
-            Duration::from_secs_f64(self.timeout),
+            Duration::from_secs_f64(self.how.timeout),
         )?)
     }
 
@@ -154,23 +180,23 @@ impl JudgeArgs {
                 .fingerprint
                 .get("context_window")
                 .and_then(|text| text.parse().ok());
-            return Ok(recorded.or(self.context_window));
+            return Ok(recorded.or(self.how.context_window));
         }
         match &self.model {
             Some(model) if forced == "chat" => {
                 let profile = self.profile(model)?.0;
                 Ok(profile
                     .and_then(|profile| profile.context_window)
-                    .or(self.context_window))
+                    .or(self.how.context_window))
             }
-            _ if forced.starts_with("scripted:") => Ok(self.context_window),
+            _ if forced.starts_with("scripted:") => Ok(self.how.context_window),
             _ => Ok(None),
         }
     }
 
     /// The profile of a model, and whether it stands in the user's own file.
     fn profile(&self, model: &str) -> anyhow::Result<(Option<Profile>, bool)> {
-        if let Some(path) = &self.models {
+        if let Some(path) = &self.how.models {
             let text = files::read_text(path)?;
             let own = Profiles::parse(&text).with_context(|| format!("--models {}", path.display()))?;
             if let Some(profile) = own.get(model) {
@@ -185,7 +211,7 @@ impl JudgeArgs {
     fn place(&self, profile: Option<&Profile>, own: bool) -> anyhow::Result<Place> {
         let file = settings::dot_env()?;
         let env = |name: &str| std::env::var(name).ok();
-        let given = settings::endpoint(self.base_url.as_deref(), env, &file);
+        let given = settings::endpoint(self.how.base_url.as_deref(), env, &file);
         let of_profile = profile.and_then(|profile| Some((profile, profile.base_url.clone()?)));
         let Some((profile, base_url)) = of_profile else {
             return Ok(Place {
@@ -221,7 +247,7 @@ impl JudgeArgs {
 
     /// The prompts to use, checked.
     pub(super) fn prompts(&self) -> anyhow::Result<Arc<Prompts>> {
-        let Some(folder) = &self.prompts else {
+        let Some(folder) = &self.how.prompts else {
             return Ok(Arc::new(Prompts::embedded()?));
         };
         let texts = files::texts_in(folder)?;
@@ -241,7 +267,7 @@ impl JudgeArgs {
                 let (of_render, of_read) = (prompts.clone(), read_text);
                 let render = move |ask: &Ask| of_render.render(ask).map_err(|error| error.to_string());
                 let chat = ChatJudge::new(self.caller()?, Arc::new(render), Arc::new(of_read));
-                let cache = self.cache.as_deref().map(Cache::open).transpose()?;
+                let cache = self.how.cache.as_deref().map(Cache::open).transpose()?;
                 Ok(AnyJudge::Chat(Box::new(CachedJudge::new(chat, cache))))
             }
             None if word == "offline" => Ok(AnyJudge::Offline(OfflineJudge::new(prompts.clone()))),

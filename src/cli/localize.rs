@@ -13,7 +13,7 @@ use super::judges::{AnyJudge, JudgeArgs};
 use super::panel::PanelArgs;
 use super::printer::Printer;
 use crate::audit::{Method, Outcome, Settings, UserKnows};
-use crate::drive::{Budget, Judge, JudgeInfo, JudgeKind, Session, decider, judge_findings, localize_by, usable};
+use crate::drive::{Budget, Judge, JudgeInfo, JudgeKind, Session, decider, judge_findings, localize_by};
 use crate::gd::GdSettings;
 use crate::report::{self, GdRow, ResultRow, Status, Style};
 use crate::store::{Fingerprint, Journal, files};
@@ -92,7 +92,7 @@ pub(super) struct LocalizeArgs {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum MethodWord {
+pub(super) enum MethodWord {
     /// One call that sees everything
     Bare,
     /// The published steps to the letter, with our prompts
@@ -118,7 +118,7 @@ enum Format {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum OutcomeWord {
+pub(super) enum OutcomeWord {
     Failed,
     Correct,
     Unknown,
@@ -211,8 +211,7 @@ pub(super) fn run(args: &LocalizeArgs, printer: &mut Printer) -> anyhow::Result<
                 recording.torn_bytes
             ));
         }
-        session.journal = Some(journal);
-        session.recorded = usable(recording, args.retry_failed);
+        session.resume(journal, recording, args.retry_failed);
     }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()

@@ -4,7 +4,9 @@
 //! (`settings`), which may look at the environment and at `.env`.
 
 mod align;
+mod bench;
 mod compare;
+mod data;
 mod doctor;
 mod eval;
 mod exit;
@@ -73,6 +75,11 @@ enum Verb {
     Eval(eval::EvalArgs),
     /// Show where two predictions differ, case by case
     Compare(compare::CompareArgs),
+    /// Ask several judges about a labelled set of runs and rank them
+    Bench(Box<bench::BenchArgs>),
+    /// Fetch benchmark data
+    #[command(subcommand)]
+    Data(data::DataVerb),
     /// Show or export what a judge model reads
     #[command(subcommand)]
     Prompts(prompts::PromptsVerb),
@@ -113,6 +120,8 @@ pub fn main() -> ExitCode {
 fn run(verb: Verb, printer: &mut Printer) -> anyhow::Result<Exit> {
     match verb {
         Verb::Localize(args) => localize::run(&args, printer),
+        Verb::Bench(args) => bench::run(&args, printer),
+        Verb::Data(verb) => data::run(&verb, printer),
         Verb::Judge(args) => judge::run(&args, printer),
         Verb::Align(args) => align::run(&args, printer),
         Verb::Prompts(verb) => prompts::run(&verb, printer),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use super::judges::{AnyJudge, JudgeArgs};
+use super::judges::{AnyJudge, AskArgs, JudgeArgs};
 use crate::drive::{Panel, ReplayJudge};
 use crate::prompt::Prompts;
 use crate::store::Recording;
@@ -47,12 +47,14 @@ impl PanelArgs {
             Some(word) if word.starts_with("replay:") => Some(word.to_owned()),
             Some(word) => anyhow::bail!("--second-judge asks a model; it does not go with --judge {word}"),
         };
-        let base_url = self.second_base_url.clone().or_else(|| first.base_url.clone());
+        let base_url = self.second_base_url.clone().or_else(|| first.how.base_url.clone());
         Ok(Some(JudgeArgs {
             model: Some(model.clone()),
-            base_url,
             judge,
-            ..first.clone()
+            how: AskArgs {
+                base_url,
+                ..first.how.clone()
+            },
         }))
     }
 

@@ -1,5 +1,6 @@
 //! A chat judge before whom a cache stands.
 
+use super::caller::Caller;
 use super::chat::ChatJudge;
 use super::judge::{Judge, JudgeInfo, Judged};
 use super::recorded::read_reply;
@@ -19,6 +20,12 @@ impl CachedJudge {
     #[must_use]
     pub fn new(judge: ChatJudge, cache: Option<Cache>) -> Self {
         Self { judge, cache }
+    }
+
+    /// What makes the calls.
+    #[must_use]
+    pub fn caller(&self) -> &Caller {
+        self.judge.caller()
     }
 
     /// Endpoint, model, parameters, the whole request and which repeat it is: repeats are asked apart.

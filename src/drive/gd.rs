@@ -67,7 +67,6 @@ pub async fn judge_turns<J: Judge>(session: &Session<J>, mut audit: GdAudit, gat
                     return done;
                 }
             };
-            session.budget.add(&answer.usage);
             done.usage.add(&answer.usage);
             for note in answer.notes {
                 if !done.notes.contains(&note) {

@@ -1,6 +1,7 @@
 //! Where tokio lives: judges, the HTTP client, the driver of an audit.
 
 mod align;
+mod bench;
 mod cached;
 mod call;
 mod caller;
@@ -8,8 +9,10 @@ mod chat;
 mod client;
 mod doctor;
 mod embed;
+mod fetch;
 mod gd;
 mod judge;
+mod limit;
 mod localize;
 mod memory;
 mod offline;
@@ -19,14 +22,17 @@ mod recorded;
 mod selftest;
 
 pub use align::{Aligned, EMBEDDING, Tiers, align};
+pub use bench::{Finished, Lane, bench};
 pub use cached::CachedJudge;
 pub use caller::{CallSettings, Called, Caller, Reply};
 pub use chat::{ChatJudge, Read, Render};
 pub use client::{ApiKey, Client, ClientError};
 pub use doctor::{Diagnosis, diagnose};
 pub use embed::{closeness, embed};
+pub use fetch::{FetchError, Fetcher};
 pub use gd::{GdJudged, GdOfRun, JudgedLine, RequestLine, decider, judge_findings, judge_lines, judge_turns};
 pub use judge::{Judge, JudgeInfo, JudgeKind, Judged};
+pub use limit::{Limited, Limiter};
 pub use localize::{CaseResult, localize, localize_by};
 pub use memory::{Memory, Remembered};
 pub use offline::OfflineJudge;

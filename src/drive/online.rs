@@ -1,14 +1,14 @@
 //! Drives one audit: asks what the machine wants asked, records what comes, hands it back.
 
-use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Mutex, OnceLock};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use tokio_util::sync::CancellationToken;
 
 use super::judge::{Judge, Judged};
 use super::recorded::{answer_from, outcome_of};
-use crate::audit::{Answer, Ask, AskId, Audit, Cause, CauseKind, Report, Verdict};
+use crate::audit::{Answer, Ask, AskId, Audit, Cause, CauseKind, Method, Report, Verdict};
 use crate::store::{AnswerRecord, ClosedCase, Journal, JournalError, Outcome, Recording};
 use crate::trajectory::{Stage, Warning};
 use crate::wire::Usage;
@@ -27,13 +27,15 @@ pub struct Session<J> {
     pub journal: Option<Journal>,
     /// Answers of an earlier, interrupted session, by question.
     pub recorded: BTreeMap<AskId, AnswerRecord>,
+    /// Cases that an earlier session ended, so that they are not closed twice.
+    pub closed: BTreeSet<ClosedCase>,
     /// What may be spent.
     pub budget: Budget,
     /// Ends everything; set on Ctrl-C.
     pub cancel: CancellationToken,
     /// Set when asking further cannot succeed (no quota, wrong key, journal lost): the cases that
     /// have not begun are not run.
-    pub halt: OnceLock<Cause>,
+    pub halt: Arc<OnceLock<Cause>>,
     /// The same for the second judge: its audits are not run, those of the first go on.
     pub second_halt: OnceLock<Cause>,
 }
@@ -46,9 +48,10 @@ impl<J: Judge> Session<J> {
             second: None,
             journal: None,
             recorded: BTreeMap::new(),
+            closed: BTreeSet::new(),
             budget: Budget::default(),
             cancel: CancellationToken::new(),
-            halt: OnceLock::new(),
+            halt: Arc::default(),
             second_halt: OnceLock::new(),
         }
     }
@@ -61,16 +64,42 @@ impl<J: Judge> Session<J> {
         }
     }
 
-    /// Why nothing may be asked of this judge now, if so.
-    fn barred(&self, slot: u8) -> Option<Cause> {
-        if self.cancel.is_cancelled() {
-            return Some(interrupted());
+    /// Goes on with a recording: its answers are used instead of asking again ([`usable`]), what they
+    /// cost counts as spent, and `journal` takes the new ones.
+    pub fn resume(&mut self, journal: Journal, recording: Recording, retry_failed: bool) {
+        for record in recording.answers.values() {
+            self.budget.add(&record.usage);
         }
-        self.halt_of(slot)
-            .get()
-            .cloned()
-            .or_else(|| self.halt.get().cloned())
-            .or_else(|| self.budget.exhausted())
+        self.closed = recording.closed.iter().cloned().collect();
+        self.recorded = usable(recording, retry_failed);
+        self.journal = Some(journal);
+    }
+
+    /// True when an earlier session ended the audit of this run and repeat.
+    #[must_use]
+    pub fn ended_before(&self, input: u64, case_id: &str, repeat: u32) -> bool {
+        // The least case of this record: the order of cases begins with the record.
+        let least = ClosedCase {
+            input,
+            case_id: String::new(),
+            method: Method::Bare,
+            judge: 0,
+            repeat: 0,
+            ok: false,
+        };
+        let mut of_record = self.closed.range(least..).take_while(|case| case.input == input);
+        of_record.any(|case| case.case_id == case_id && case.repeat == repeat)
+    }
+
+    /// Leave to ask this judge one more question, or why there is none.
+    fn leave(&self, slot: u8) -> Result<Held<'_>, Cause> {
+        if self.cancel.is_cancelled() {
+            return Err(interrupted());
+        }
+        match self.halt_of(slot).get().or_else(|| self.halt.get()) {
+            Some(cause) => Err(cause.clone()),
+            None => self.budget.hold(),
+        }
     }
 
     fn halt_of(&self, slot: u8) -> &OnceLock<Cause> {
@@ -89,12 +118,32 @@ pub(super) fn interrupted() -> Cause {
     )
 }
 
-/// What may be spent, and what was.
-#[derive(Debug, Default)]
+/// What may be spent, and what was. Clones share one account.
+#[derive(Clone, Debug, Default)]
 pub struct Budget {
     /// US dollars; `None` for no cap.
     pub max_cost: Option<f64>,
-    spent: Mutex<f64>,
+    account: Arc<Mutex<Account>>,
+}
+
+#[derive(Debug, Default)]
+struct Account {
+    spent: f64,
+    /// Answers that were paid, and questions under way.
+    paid: u32,
+    asked: u32,
+}
+
+impl Account {
+    /// What is spent once the questions under way cost what questions cost so far.
+    fn expected(&self) -> f64 {
+        let mean = if self.paid > 0 {
+            self.spent / f64::from(self.paid)
+        } else {
+            0.0
+        };
+        self.spent + f64::from(self.asked) * mean
+    }
 }
 
 impl Budget {
@@ -103,28 +152,51 @@ impl Budget {
     pub fn capped(max_cost: Option<f64>) -> Self {
         Self {
             max_cost,
-            spent: Mutex::new(0.0),
+            account: Arc::default(),
         }
     }
 
+    fn account(&self) -> MutexGuard<'_, Account> {
+        self.account.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(super) fn add(&self, usage: &Usage) {
-        *self.spent.lock().unwrap_or_else(std::sync::PoisonError::into_inner) += usage.cost_usd.unwrap_or(0.0);
+        let mut account = self.account();
+        account.spent += usage.cost_usd.unwrap_or(0.0);
+        account.paid += u32::from(usage.cost_usd.is_some_and(|cost| cost > 0.0));
     }
 
     /// US dollars spent so far, answers taken from an earlier session included.
     #[must_use]
     pub fn spent(&self) -> f64 {
-        *self.spent.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.account().spent
     }
 
-    fn exhausted(&self) -> Option<Cause> {
-        let cap = self.max_cost?;
-        let spent = self.spent();
-        (spent >= cap).then(|| {
-            let message =
-                format!("the cost cap of {cap:.2} USD was reached ({spent:.4} spent); raise --max-cost to go on");
-            Cause::new(CauseKind::Budget, message)
-        })
+    /// Holds back what one question may cost, so that questions asked side by side do not pass the cap
+    /// together.
+    fn hold(&self) -> Result<Held<'_>, Cause> {
+        let mut account = self.account();
+        if let Some(cap) = self.max_cost
+            && account.expected() >= cap
+        {
+            let message = format!(
+                "the cost cap of {cap:.2} USD was reached ({:.4} spent, {} questions under way); raise --max-cost to go on",
+                account.spent, account.asked
+            );
+            return Err(Cause::new(CauseKind::Budget, message));
+        }
+        account.asked += 1;
+        Ok(Held(self))
+    }
+}
+
+/// What is held back for a question under way.
+struct Held<'a>(&'a Budget);
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        let mut account = self.0.account();
+        account.asked = account.asked.saturating_sub(1);
     }
 }
 
@@ -171,7 +243,6 @@ pub async fn audit<J: Judge>(session: &Session<J>, mut audit: Audit) -> Audited 
         match under_way.next().await {
             None => break,
             Some((id, Ok(judged))) => {
-                session.budget.add(&judged.usage);
                 audit.handle_answer(id.clone(), judged.answer);
                 if audit.poll_report().is_some() {
                     // A window failed: what is left of the others would be asked for nothing.
@@ -239,14 +310,14 @@ pub(super) async fn judged<J: Judge>(session: &Session<J>, ask: &Ask) -> Result<
             notes: record.notes.clone(),
         });
     }
-    if let Some(cause) = session.barred(ask.id.judge) {
-        return Err(cause);
-    }
+    let held = session.leave(ask.id.judge)?;
     let judged = tokio::select! {
         biased;
         () = session.cancel.cancelled() => return Err(interrupted()),
         judged = judge.answer(ask) => judged,
     };
+    session.budget.add(&judged.usage);
+    drop(held);
     if let Some(journal) = &session.journal {
         let record = AnswerRecord {
             ask: ask.id.clone(),
@@ -265,14 +336,18 @@ fn close<J>(session: &Session<J>, last: Option<&AskId>, report: &Report) -> Resu
     let (Some(journal), Some(id)) = (&session.journal, last) else {
         return Ok(());
     };
-    journal.close(ClosedCase {
+    let case = ClosedCase {
         input: id.input,
         case_id: id.case_id.clone(),
         method: id.method,
         judge: id.judge,
         repeat: id.repeat,
         ok: matches!(report.verdict, Verdict::Found(_) | Verdict::Clean),
-    })
+    };
+    if session.closed.contains(&case) {
+        return Ok(());
+    }
+    journal.close(case)
 }
 
 fn lost<J>(session: &Session<J>, error: &JournalError) -> Cause {

@@ -333,6 +333,21 @@ impl CaseSet {
         (fresh, false)
     }
 
+    /// Keeps the runs that `keep` says, and forgets the others. To be called before predictions are read.
+    pub fn retain(&mut self, mut keep: impl FnMut(usize, &Case) -> bool) {
+        let mut number = 0;
+        self.cases.retain(|case| {
+            number += 1;
+            keep(number - 1, case)
+        });
+        self.by_id = self
+            .cases
+            .iter()
+            .zip(0..)
+            .map(|(case, number)| (case.id.clone(), number))
+            .collect();
+    }
+
     /// The runs.
     #[must_use]
     pub fn cases(&self) -> &[Case] {

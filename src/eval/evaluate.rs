@@ -248,7 +248,7 @@ pub fn evaluate(cases: &CaseSet, predictions: &[Prediction], settings: &Settings
     })
 }
 
-fn gold_summary(cases: &CaseSet) -> GoldSummary {
+pub(super) fn gold_summary(cases: &CaseSet) -> GoldSummary {
     let all = cases.cases();
     GoldSummary {
         runs: all.len() as u64,

@@ -19,6 +19,7 @@ mod cases;
 mod compare;
 mod evaluate;
 mod interval;
+mod leaderboard;
 mod long;
 mod notes;
 mod paired;
@@ -38,6 +39,9 @@ pub use evaluate::{
     outcomes, scores_of,
 };
 pub use interval::{Interval, IntervalKind, Resampled, Units, percentile_interval, wilson};
+pub use leaderboard::{
+    Against, BoardRow, Entry, Leaderboard, Published, PublishedError, PublishedRow, Repeats, RowKind, Score, Spent,
+};
 pub use notes::{Note, Notes};
 pub use paired::{Difference, McNemar, holm, sign_test};
 pub use predictions::{Answer, Prediction, PredictionError, PredictionRow, Status, read_predictions};

@@ -14,7 +14,7 @@ pub struct FileError {
     pub source: std::io::Error,
 }
 
-fn named(path: &Path) -> impl FnOnce(std::io::Error) -> FileError {
+pub(super) fn named(path: &Path) -> impl FnOnce(std::io::Error) -> FileError {
     let path = path.to_owned();
     move |source| FileError { path, source }
 }
@@ -42,6 +42,14 @@ pub fn open(path: &Path) -> Result<Box<dyn BufRead + Send>, FileError> {
 /// When it cannot be read or is not UTF-8.
 pub fn read_text(path: &Path) -> Result<String, FileError> {
     std::fs::read_to_string(path).map_err(named(path))
+}
+
+/// Reads a whole file.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn read_bytes(path: &Path) -> Result<Vec<u8>, FileError> {
+    std::fs::read(path).map_err(named(path))
 }
 
 /// Writes a file whole: to a temporary name beside it, then renamed.

@@ -10,6 +10,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
@@ -73,7 +74,7 @@ pub struct AnswerRecord {
 }
 
 /// The end of one case.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ClosedCase {
     /// 0-based index of the run in the input.
     pub input: u64,
@@ -167,6 +168,36 @@ impl Recording {
         })?;
         read_from(path, file).map(|(recording, _)| recording)
     }
+
+    /// Reads a journal's fingerprint alone.
+    ///
+    /// # Errors
+    /// When the file cannot be read or does not begin as a journal of this version.
+    pub fn header(path: &Path) -> Result<Fingerprint, JournalError> {
+        let io = |source| JournalError::Io {
+            path: path.to_owned(),
+            source,
+        };
+        let mut line = Vec::new();
+        BufReader::new(File::open(path).map_err(io)?)
+            .read_until(b'\n', &mut line)
+            .map_err(io)?;
+        match serde_json::from_slice::<Line>(&line) {
+            Ok(Line::Journal {
+                version: JOURNAL_VERSION,
+                fingerprint,
+            }) => Ok(fingerprint),
+            Ok(Line::Journal { version, .. }) => Err(JournalError::Version {
+                path: path.to_owned(),
+                found: version,
+            }),
+            _ => Err(JournalError::Damaged {
+                path: path.to_owned(),
+                line: 1,
+                message: "no journal header; is this a journal?".to_owned(),
+            }),
+        }
+    }
 }
 
 /// Reads all whole lines; returns the length of the file up to the end of the last of them.
@@ -230,11 +261,24 @@ fn read_from(path: &Path, file: File) -> Result<(Recording, u64), JournalError> 
     }
 }
 
+/// Longest time that what is written may wait before it is brought to the disk. A killed process
+/// loses nothing by it, since the system has the bytes; only a power cut can.
+const SYNC_EVERY: Duration = Duration::from_millis(500);
+
 /// An open journal; many tasks may append.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
     file: Mutex<File>,
+    /// When the file was last brought to the disk.
+    synced: Mutex<Instant>,
+}
+
+impl Drop for Journal {
+    fn drop(&mut self) {
+        // Nobody is left to be told of a failure; the bytes are with the system either way.
+        drop(self.lock().sync_data());
+    }
 }
 
 impl Journal {
@@ -296,6 +340,7 @@ impl Journal {
             Ok(()) => Ok(Self {
                 path: path.to_owned(),
                 file: Mutex::new(file),
+                synced: Mutex::new(Instant::now()),
             }),
             Err(std::fs::TryLockError::WouldBlock) => Err(JournalError::Locked { path: path.to_owned() }),
             Err(std::fs::TryLockError::Error(source)) => Err(JournalError::Io {
@@ -317,17 +362,28 @@ impl Journal {
         self.append(&Line::Answer(Box::new(record)))
     }
 
-    /// Appends the end of a case and brings everything so far to disk.
+    /// Appends the end of a case and brings everything so far to disk, at most twice a second.
     ///
     /// # Errors
     /// When the disk says no.
     pub fn close(&self, case: ClosedCase) -> Result<(), JournalError> {
         self.append(&Line::Closed(case))?;
-        let file = self.lock();
-        file.sync_data().map_err(|source| JournalError::Io {
+        let io = |source| JournalError::Io {
             path: self.path.clone(),
             source,
-        })
+        };
+        // Whoever holds this is bringing all of it to the disk.
+        let Ok(mut synced) = self.synced.try_lock() else {
+            return Ok(());
+        };
+        if synced.elapsed() < SYNC_EVERY {
+            return Ok(());
+        }
+        // Others go on appending meanwhile.
+        let file = self.lock().try_clone().map_err(io)?;
+        file.sync_data().map_err(io)?;
+        *synced = Instant::now();
+        Ok(())
     }
 
     fn append(&self, line: &Line) -> Result<(), JournalError> {

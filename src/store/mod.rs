@@ -3,6 +3,9 @@
 mod cache;
 pub mod files;
 mod journal;
+pub mod sealed;
+mod spool;
 
 pub use cache::{Cache, CachedReply};
 pub use journal::{AnswerRecord, ClosedCase, Fingerprint, JOURNAL_VERSION, Journal, JournalError, Outcome, Recording};
+pub use spool::Spool;

@@ -1,6 +1,7 @@
 //! One integration binary, a file per promise of the tool.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, clippy::print_stderr)]
 
+mod bench;
 mod eval;
 mod floors;
 mod golden;
@@ -14,5 +15,6 @@ mod samples;
 mod schema;
 mod soak;
 mod stub;
+mod telbench;
 mod wire;
 mod wire_faults;
