@@ -83,7 +83,8 @@ fn claim(
     Claim {
         claim_id,
         claim: raw.claim.trim().to_owned(),
-        becomes_consequential_at: becomes_consequential_at.or_else(|| introduced_at.clone()),
+        becomes_consequential_at: becomes_consequential_at
+            .or_else(|| introduced_at.clone().filter(|_| raw.status.matters())),
         introduced_at,
         used_by: ids.ordered(raw.used_by.iter().map(String::as_str)),
         claim_type: raw.claim_type,
