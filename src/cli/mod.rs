@@ -1,7 +1,7 @@
 //! Flags in, exit code out: the only room that prints.
 //!
 //! Arguments are read twice: as typed (clap structs, one file per verb) and as resolved
-//! ([`settings`]), which may look at the environment and at `.env`.
+//! (`settings`), which may look at the environment and at `.env`.
 
 mod align;
 mod compare;

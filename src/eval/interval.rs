@@ -54,7 +54,7 @@ const LANES: usize = 16;
 
 /// What is resampled: units (runs, or clusters of runs) with a column of numbers for each sum.
 ///
-/// Columns are kept in groups of [`LANES`], unit after unit within a group: a resample reads one
+/// Columns are kept in groups of `LANES`, unit after unit within a group: a resample reads one
 /// group at a time, which stays in the processor's cache.
 #[derive(Clone, Debug)]
 pub struct Units {

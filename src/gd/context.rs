@@ -64,7 +64,7 @@ mod tests {
         let view = view(&run, 3, 1000);
         let positions: Vec<usize> = view.spans.iter().map(|span| span.position).collect();
         assert_eq!(positions, [1, 2, 3]);
-        assert_eq!(view.spans[2].excerpts, [0..8]);
+        assert_eq!(view.spans[2].excerpts.iter().collect::<Vec<_>>(), [&(0..8)]);
         assert_eq!(view.spans[0].excerpts.len(), 2);
         assert_eq!(view.shown_of(&run).0, 1000);
         assert_eq!(super::view(&run, 1, 30).shown_of(&run).0, 30);

@@ -1,7 +1,7 @@
 //! The endpoint, pure: what it accepts and what its replies mean.
 //!
-//! [`Endpoint`] reads a base URL; [`Dialect`] is what it accepts for a model; [`encode`] makes a
-//! request and [`decode`] says what its answer means; [`RetryPolicy`] says how long to wait before
+//! [`Endpoint`] reads a base URL; [`Dialect`] is what it accepts for a model; [`encode()`] makes a
+//! request and [`decode()`] says what its answer means; [`RetryPolicy`] says how long to wait before
 //! another try. Nothing here knows a socket, a clock or a random number.
 
 mod clean;

@@ -50,7 +50,9 @@ fn chars(ask: &Ask) -> usize {
 
 fn shows(ask: &Ask, span: usize) -> bool {
     let run = ask.question.run();
-    let whole = |shown: &&ViewSpan| shown.excerpts == [0..run.spans()[shown.position].text.len()];
+    let whole = |shown: &&ViewSpan| {
+        shown.excerpts.len() == 1 && shown.excerpts[0] == (0..run.spans()[shown.position].text.len())
+    };
     view(ask)
         .unwrap()
         .spans

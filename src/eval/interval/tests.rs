@@ -111,7 +111,7 @@ fn intervals_cover_the_truth_95_times_in_100() {
     let mut random = ChaCha8Rng::seed_from_u64(11);
     let mut units = Units::new(RUNS, 2 * SETS);
     let mut right = [0_u64; SETS];
-    for set in 0..SETS {
+    for (set, right) in right.iter_mut().enumerate() {
         for run in 0..RUNS {
             let a = scores[below(&mut random, 8)];
             // The second judge copies the first on some of the runs and is a judge of its own on the rest.
@@ -122,7 +122,7 @@ fn intervals_cover_the_truth_95_times_in_100() {
             };
             units.add(run, 2 * set, a);
             units.add(run, 2 * set + 1, a - b);
-            right[set] += u64::from(below(&mut random, 5) == 0);
+            *right += u64::from(below(&mut random, 5) == 0);
         }
     }
     let resampled = units.bootstrap(1000, 12, 2 * SETS, |sums, out| {

@@ -58,7 +58,11 @@ fn nowhere(case: &Case<'_>, index: usize, statement: &Statement, marks: &[&Token
         .iter()
         .filter_map(|token| case.slice(statement.span, token.start, token.end).chars().next())
         .collect();
-    let acronym = case.shown.has_stem(text::stem(&initials), statement.seen);
+    let acronym = statement
+        .initials(case.run)
+        .into_iter()
+        .chain([text::stem(&initials)])
+        .any(|stem| case.shown.has_stem(stem, statement.seen));
     if statement.seen == 0 || acronym || missing.is_empty() {
         return None;
     }

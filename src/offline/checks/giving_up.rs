@@ -137,9 +137,9 @@ fn wanted(question: &str) -> Wanted {
     ]) || lower.contains("多少")
     {
         Wanted::Number
-    } else if has(&["type of", "kind of", "sort of", "what type", "what kind"]) {
-        Wanted::Choice
-    } else if lower.contains(" or ") && has(&["which", "who", "what"]) {
+    } else if has(&["type of", "kind of", "sort of", "what type", "what kind"])
+        || (lower.contains(" or ") && has(&["which", "who", "what"]))
+    {
         Wanted::Choice
     } else {
         Wanted::Name

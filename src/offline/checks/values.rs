@@ -238,10 +238,25 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Defect>) {
             .values
             .iter()
             .filter(|found| checkable(found) && !case.given.has(found.value) && !quoted_away(case, statement, found))
+            .filter(|found| !labels_a_thing(case, statement, found))
             .find_map(|found| value(case, index, statement, found))
             .or_else(|| names(case, index, statement));
         out.extend(defect);
     }
+}
+
+/// Words before a number that make it the name of a thing, not a quantity of something.
+const LABELS: [&str; 15] = [
+    "number", "numbers", "no", "nr", "page", "chapter", "issue", "volume", "vol", "figure", "table", "section", "step",
+    "item", "line",
+];
+
+/// `number 23 of the newsletter`: a name that was shown before says nothing that another number could contradict.
+fn labels_a_thing(case: &Case<'_>, statement: &Statement, found: &Found) -> bool {
+    let before = case.slice(statement.span, statement.start, found.start);
+    let word = before.split_whitespace().next_back().unwrap_or("");
+    let word = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    LABELS.contains(&word.as_str()) && !same(case, found, statement).is_empty()
 }
 
 /// A value inside quotation marks beside a negation is mentioned, not claimed.
@@ -351,9 +366,7 @@ fn bare(found: &Found) -> bool {
 /// Day and month agree and the year does not, or the other way round.
 fn half_date(found: &Found, rival: &Found) -> bool {
     match (found.value, rival.value) {
-        (Value::Date(a), Value::Date(b)) => {
-            (a.month == b.month && a.day == b.day) || (a.year == b.year && a.month == b.month)
-        }
+        (Value::Date(a), Value::Date(b)) => a.month == b.month && (a.day == b.day || a.year == b.year),
         _ => false,
     }
 }

@@ -140,7 +140,7 @@ fn nothing_at_all_is_a_failed_record() {
         let records = read("a.json", text);
         assert_eq!(records.len(), 1, "{text:?}");
         assert!(records[0].outcome.is_err(), "{text:?}");
-        assert_eq!(records[0].source.line.is_some(), true);
+        assert!(records[0].source.line.is_some());
     }
     for foreign in [&b"\xff\xfe{\0"[..], b"\x1f\x8b\x08", b"PK\x03\x04"] {
         assert!(

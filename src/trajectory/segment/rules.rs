@@ -152,7 +152,10 @@ impl State {
                 Some(order) => self.new_order(order),
                 None => is_plan(&unit.said) && !self.open.only_task && !self.open.planned,
             },
-            Role::Final => !self.open.satisfied && !(last.ends == Role::Agent && unit.speaker == last.speaker),
+            Role::Final => {
+                let goes_on = last.ends == Role::Agent && unit.speaker == last.speaker;
+                !(self.open.satisfied || goes_on)
+            }
             Role::User => last.kind != Role::User && !asks(&last.said),
             Role::ToolCall => self.new_target(unit, last),
             Role::Agent => self.new_speaker(unit, last),
@@ -239,7 +242,7 @@ impl State {
             let talk = !unit.acts() && !last.acts() && last.ends == Role::Agent;
             let short = unit.said.chars().nth(HAND_OVER).is_none() && !unit.said.contains(|c: char| c.is_numeric());
             let shown = unit.shows_page() && last.ends == Role::Agent && !last.shows_page();
-            return !(talk && short) && !shown;
+            return !(shown || talk && short);
         }
         let gives_up = last.kind == Role::ToolResult && self.open.seen_failure() && !unit.acts();
         unit.speaker.is_some() && (gives_up || last.shows_page() && !unit.shows_page())
