@@ -44,7 +44,8 @@ pub struct Repeats {
 pub struct Decided {
     /// The verdict of the majority, with the reasons and findings of the repeat that is nearest to it.
     pub report: Report,
-    /// How many repeats name each harmful span; spans that none names are not listed.
+    /// How many repeats' judges name each span harmful themselves; spans that none names are not listed, nor
+    /// does a span count that only the completion step added.
     pub votes: BTreeMap<String, u32>,
     /// Fleiss' κ of the repeats with a verdict over the spans of the run (named or not); `None` with fewer
     /// than two, or when all name all spans or none names any.
@@ -61,17 +62,30 @@ fn spans(report: &Report) -> Option<&[String]> {
     }
 }
 
+/// The spans that the judge of a report with a verdict named itself, each once, in trajectory order: what
+/// its spread is measured on. The completion step is code and spreads only with the ledger.
+fn named<'run>(run: &'run Trajectory, report: &Report) -> Vec<&'run str> {
+    let Some(own) = spans(report) else { return Vec::new() };
+    let own = report
+        .trace
+        .as_ref()
+        .map_or(own, |trace| trace.error_span_ids.as_slice());
+    let ids = run.spans().iter().map(|span| span.id.as_str());
+    ids.filter(|id| own.iter().any(|named| named == id)).collect()
+}
+
 fn first(report: &Report) -> Option<&String> {
     spans(report).and_then(<[String]>::first)
 }
 
-/// The majority of the repeats of one audit of a run, given in order. A span is harmful when more than
-/// half of the repeats asked for name it; there is a verdict when more than half of them have one.
+/// The majority of the repeats of one audit of a run, given in order. A span is harmful when it stands in the
+/// verdicts of more than half of the repeats asked for; there is a verdict when more than half of them have one.
 /// `None` without repeats.
 #[must_use]
 pub fn decide(run: &Trajectory, reports: Vec<Report>) -> Option<Decided> {
     let asked = u32::try_from(reports.len()).unwrap_or(u32::MAX);
     let mut votes: BTreeMap<String, u32> = BTreeMap::new();
+    let mut predicted: BTreeMap<String, u32> = BTreeMap::new();
     let mut failed = Vec::new();
     let mut firsts = Vec::new();
     for (repeat, report) in (0..).zip(&reports) {
@@ -88,8 +102,11 @@ pub fn decide(run: &Trajectory, reports: Vec<Report>) -> Option<Decided> {
             }),
             Verdict::Found(_) | Verdict::Clean => firsts.push(first(report).cloned()),
         }
+        for span in named(run, report) {
+            *votes.entry(span.to_owned()).or_default() += 1;
+        }
         for span in spans(report).unwrap_or_default() {
-            *votes.entry(span.clone()).or_default() += 1;
+            *predicted.entry(span.clone()).or_default() += 1;
         }
     }
     let ok = u32::try_from(firsts.len()).unwrap_or(u32::MAX);
@@ -108,7 +125,7 @@ pub fn decide(run: &Trajectory, reports: Vec<Report>) -> Option<Decided> {
         same_first,
     };
     let report = if is_majority(ok, asked) {
-        majority(run, reports, &votes, asked)?
+        majority(run, reports, &predicted, asked)?
     } else {
         without_majority(reports, &repeats)?
     };

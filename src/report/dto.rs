@@ -105,7 +105,8 @@ pub struct ResultRow {
     /// What the user told of the run.
     #[serde(default)]
     pub user: UserKnows,
-    /// With repeats: how many of them name each span; the verdict is that of more than half of those asked for.
+    /// With repeats: how many of their judges name each span themselves (spans that only the completion step
+    /// adds have no votes); the verdict is what more than half of those asked for report.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub votes: Option<BTreeMap<String, u32>>,
     /// With repeats: Fleiss' κ over the spans of the run (named or not); absent where it is undefined.

@@ -86,6 +86,26 @@ fn three_repeats_vote_span_by_span() {
 }
 
 #[test]
+fn votes_count_what_the_judge_named_and_the_verdict_what_was_reported() {
+    let completed = |by: &str, named: &[u8], reported: &[u8]| Report {
+        trace: Some(crate::ledger::Trace {
+            error_span_ids: named.iter().map(|n| format!("s00{n}")).collect(),
+            ..crate::ledger::Trace::default()
+        }),
+        ..found(by, reported)
+    };
+    let repeats = vec![
+        completed("a", &[6, 8], &[6, 8]),
+        completed("b", &[6, 7], &[6, 7, 8]),
+        completed("c", &[6, 8], &[6, 8]),
+    ];
+    let decided = decide(&run(), repeats).unwrap();
+    assert_eq!((decided.votes["s008"], decided.votes["s007"]), (2, 1));
+    assert!((decided.fleiss_kappa.unwrap() - 0.5556).abs() < 5e-5);
+    assert_eq!(ids(&decided.report), ["s006", "s008"]);
+}
+
+#[test]
 fn a_tie_is_no_majority_and_a_span_may_win_that_no_single_repeat_led_with() {
     let decided = decide(&run(), vec![found("a", &[2]), found("b", &[])]).unwrap();
     assert_eq!(decided.report.verdict, Verdict::Clean);
