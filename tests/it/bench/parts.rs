@@ -1,6 +1,6 @@
 //! Which runs, which judges, how often: what is part of the same run and what is another.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
