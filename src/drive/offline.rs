@@ -31,7 +31,10 @@ impl OfflineJudge {
     /// A judge whose recorded questions are told apart as rendered by `prompts`.
     #[must_use]
     pub fn new(prompts: Arc<Prompts>) -> Self {
-        Self { prompts, words: Mutex::default() }
+        Self {
+            prompts,
+            words: Mutex::default(),
+        }
     }
 
     /// The words of a question's run, weighed at the first question about it.
@@ -46,7 +49,11 @@ impl OfflineJudge {
         let words = Arc::new(Lexical::new(&question.run, &question.constraints));
         kept.truncate(RUNS_KEPT - 1);
         let (run, constraints) = (question.run.clone(), question.constraints.clone());
-        kept.push_front(Weighed { run, constraints, words: words.clone() });
+        kept.push_front(Weighed {
+            run,
+            constraints,
+            words: words.clone(),
+        });
         words
     }
 }

@@ -68,7 +68,10 @@ pub fn answer(ask: &Ask) -> Answer {
 #[must_use]
 pub fn goal_drift(words: &Lexical, question: &GdQuestion) -> Answer {
     match words.reply(question) {
-        Some(reply) => Answer::Reply { reply: StageReply::Gd(reply), notes: Vec::new() },
+        Some(reply) => Answer::Reply {
+            reply: StageReply::Gd(reply),
+            notes: Vec::new(),
+        },
         None => {
             let message = "the lexical tier has nothing to compare: the turn or the goal has no word for it";
             Answer::GaveUp(Cause::new(CauseKind::Empty, message))
