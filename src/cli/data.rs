@@ -128,7 +128,7 @@ fn check_sealed(path: &Path, bytes: &[u8], stated: &str) -> anyhow::Result<()> {
         return Ok(());
     }
     // Of what does not match, a file that is no whole number of blocks was cut; else there is no telling.
-    let cut = if bytes.len() % 16 == 0 {
+    let cut = if bytes.len().is_multiple_of(16) {
         ""
     } else {
         " (it seems to be cut short)"
