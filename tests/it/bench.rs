@@ -31,13 +31,13 @@ fn run(n: usize) -> Value {
         .zip(1..)
         .map(|(text, at)| json!({"id": format!("s{at}"), "raw": text}))
         .collect();
-    let gold: Vec<String> = if n % 4 == 0 {
+    let gold: Vec<String> = if n.is_multiple_of(4) {
         Vec::new()
     } else {
         vec![format!("s{}", gold_at(n)), "s5".to_owned()]
     };
     json!({"id": format!("run-{n:04}"), "question": format!("Who kept lighthouse {n:04}, and since when?"), "spans": spans,
-        "gold": {"error_span_ids": gold}, "meta": {"difficulty": if n % 2 == 0 { "easy" } else { "hard" }}})
+        "gold": {"error_span_ids": gold}, "meta": {"difficulty": if n.is_multiple_of(2) { "easy" } else { "hard" }}})
 }
 
 fn gold_at(n: usize) -> usize {
@@ -76,8 +76,8 @@ fn about(seen: &Seen) -> (usize, &'static str) {
 
 /// What a judge says of a run: right on most, late on every third.
 fn reply(n: usize, stage: &str) -> Value {
-    let first = if n % 3 == 0 { 5 } else { gold_at(n) };
-    let errors: Vec<String> = if n % 4 == 0 {
+    let first = if n.is_multiple_of(3) { 5 } else { gold_at(n) };
+    let errors: Vec<String> = if n.is_multiple_of(4) {
         Vec::new()
     } else {
         (first..=SPANS).map(|at| format!("s{at}")).collect()
