@@ -106,10 +106,7 @@ pub(super) fn run(args: &AlignArgs, printer: &mut Printer) -> anyhow::Result<Exi
     }
     let session = Session::new(judge);
     let gate = Semaphore::new(usize::from(args.jobs));
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .context("starting the runtime")?;
+    let runtime = super::runtime()?;
     runtime.block_on(async {
         let baseline = match &args.baseline {
             Some(path) => Some(summary_of(args, path, &session, &tiers, &gate).await?),

@@ -182,10 +182,7 @@ struct Prepared {
 
 pub(super) fn run(args: &BenchArgs, printer: &mut Printer) -> anyhow::Result<Exit> {
     let prepared = prepare(args, printer)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .context("starting the runtime")?;
+    let runtime = super::runtime()?;
     if args.dry_run {
         return dry_run(args, &prepared, &runtime, printer);
     }

@@ -28,10 +28,7 @@ enum Format {
 /// Ends with 0 when the endpoint answered with the JSON that was asked for, else with 3.
 pub(super) fn run(args: &DoctorArgs, printer: &mut Printer) -> anyhow::Result<Exit> {
     let caller = args.judge.caller()?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .context("starting the runtime")?;
+    let runtime = super::runtime()?;
     let found = runtime.block_on(diagnose(&caller));
     if args.format == Format::Json {
         printer.result(&serde_json::to_string(&found).context("writing the findings")?)?;

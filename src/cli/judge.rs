@@ -112,10 +112,7 @@ pub(super) fn run(args: &JudgeCommand, printer: &mut Printer) -> anyhow::Result<
     let reader = files::open(&args.file)?;
     let session = Arc::new(session);
     let cancel = session.cancel.clone();
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .context("starting the runtime")?;
+    let runtime = super::runtime()?;
     runtime.block_on(async {
         tokio::spawn(async move {
             if tokio::signal::ctrl_c().await.is_ok() {

@@ -213,10 +213,7 @@ pub(super) fn run(args: &LocalizeArgs, printer: &mut Printer) -> anyhow::Result<
         }
         session.resume(journal, recording, args.retry_failed);
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .context("starting the runtime")?;
+    let runtime = super::runtime()?;
     runtime.block_on(audit_all(args, args.settings(window), Arc::new(session), printer))
 }
 

@@ -22,6 +22,7 @@ mod settings;
 
 use std::process::ExitCode;
 
+use anyhow::Context;
 use clap::{CommandFactory, Parser, Subcommand};
 
 pub use exit::Exit;
@@ -137,6 +138,14 @@ fn run(verb: Verb, printer: &mut Printer) -> anyhow::Result<Exit> {
             Ok(Exit::Fine)
         }
     }
+}
+
+/// The runtime of a command that asks judges.
+fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("starting the runtime")
 }
 
 fn log(verbose: u8, format: LogFormat) {

@@ -1,6 +1,5 @@
 //! `auditor selftest`: is this judge fit for the job?
 
-use anyhow::Context;
 use clap::Args;
 
 use super::Exit;
@@ -24,10 +23,7 @@ pub(super) struct SelftestArgs {
 pub(super) fn run(args: &SelftestArgs, printer: &mut Printer) -> anyhow::Result<Exit> {
     let prompts = args.judge.prompts()?;
     let session = Session::new(args.judge.judge(&prompts)?);
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .context("starting the runtime")?;
+    let runtime = super::runtime()?;
     let settings = Settings::new(Method::Drift);
     let trials = runtime
         .block_on(injection(&session, &settings))
